@@ -141,6 +141,7 @@ export const slack: Platform = {
     'Modals are not used, because the trigger that opens one expires after three seconds.',
     'The status that shows the agent working disappears when Parley stops.',
     'A file is uploaded and then shared; if Parley is killed between the two, the file is sent again.',
+    'If Parley is killed while it sends a message that the channel does not show ten seconds later, it sends the message again. If the network delivers the first one even later, people see it twice.',
     'Slack repeats a failed event three times within about six minutes, and hourly for a day if Delayed Events is turned on for the app. In socket mode it keeps no events while no connection is open.',
   ],
   isCalled: (given) => selectMode(given) === 'webhook',

@@ -231,8 +231,8 @@ function toChannelError(thrown: unknown): ChannelError {
 }
 
 /**
- * A request of a crashed process may still reach the platform for this long after its start, in ms.
- * A message that the platform does not have by then will never arrive.
+ * How long after its start a request of a crashed process may still reach the platform, in ms. This
+ * is an assumption: a network that delivers the request later makes the part appear twice.
  */
 const UNDER_WAY_MS = 10_000;
 
