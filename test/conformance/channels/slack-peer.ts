@@ -18,6 +18,9 @@ const RETRIES = { delaysMs: Array.from({ length: 240 }, () => 250), answerWithin
 /** The time limit in ms for the gateway to serve its request URL. */
 const VERIFY_WITHIN_MS = 30_000;
 
+/** What `everyChannel` tests and Slack does not have. */
+export const SLACK_LACKS = ['forms', 'administrators', 'format-refused'] as const;
+
 /**
  * Slack: the Web API with events by request URL or in Socket Mode, as implemented by the double.
  */
