@@ -2,9 +2,8 @@ import { type FilesCapability, unreadText } from '@parley/channels';
 import { ChannelError, type InboundMessage } from '@parley/core';
 import type { Adapter, Attachment } from 'chat';
 import { z } from 'zod';
-import { withAbortSignal } from './abortable.ts';
 import { createTooLargeError, type FileDownloader } from './download.ts';
-import { toSendError } from './failures.ts';
+import { toSendError, withAbortSignal } from './failures.ts';
 
 /** The fields with which an adapter can fetch an attachment again. */
 const Ref = z.object({

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   type ChannelContext,
   type ChannelEnv,
@@ -7,8 +8,7 @@ import {
 } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import type { Adapter, ChatInstance } from 'chat';
-import { withAbortSignal } from './abortable.ts';
-import { toCallFailure } from './failures.ts';
+import { toCallFailure, withAbortSignal } from './failures.ts';
 import type { BotNames } from './reading.ts';
 import { identifySlack } from './slack.ts';
 import type { SlackSocket } from './slack-socket.ts';
@@ -99,7 +99,7 @@ export class Connection {
     };
     if (socket === undefined) {
       connected();
-      await waitForAbort(signal);
+      if (!signal.aborted) await once(signal, 'abort');
       return;
     }
     await socket.hold(connected, signal);
@@ -141,11 +141,4 @@ export class Connection {
   #fix(): string {
     return `Check the credentials under "options" of this channel, then ${RECONNECT}`;
   }
-}
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  return promise;
 }

@@ -5,13 +5,11 @@ import type {
   StreamingCapability,
   StreamPace,
 } from '@parley/channels';
-import { BoundedMap, type OutboundPart, type Receipt, reasonOf } from '@parley/core';
+import { BoundedMap, createLanes, type OutboundPart, type Receipt, reasonOf } from '@parley/core';
 import type { Adapter, Message } from 'chat';
 import { z } from 'zod';
-import { withAbortSignal } from './abortable.ts';
-import { toCallFailure, toRepeatableError } from './failures.ts';
+import { toCallFailure, toRepeatableError, withAbortSignal } from './failures.ts';
 import { extractWords } from './history.ts';
-import { createLanes } from './lanes.ts';
 import type { LocationConverter } from './places.ts';
 import { toPostable, toPostableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';

@@ -1,9 +1,8 @@
 import type { ChannelContext, ChannelEnv } from '@parley/channels';
-import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import { createLanes, type Logger, ParleyError, reasonOf } from '@parley/core';
 import type { ChatInstance, WebhookOptions } from 'chat';
 import type { CurrentEvent } from './event-scope.ts';
 import type { Intake } from './intake.ts';
-import { createLanes } from './lanes.ts';
 import { createChatLogger } from './logs.ts';
 import type { ChatState } from './state.ts';
 

@@ -1,7 +1,7 @@
 import type { BeforePart, ChannelAdapter, ChannelContext, ChatAddress } from '@parley/channels';
 import { BoundedMap, type OutboundPart, type Receipt } from '@parley/core';
-import { withAbortSignal } from './abortable.ts';
 import type { AdapterExtensions } from './beside.ts';
+import { withAbortSignal } from './failures.ts';
 import { GrowingAnswers } from './growing.ts';
 import { findMatchingMessage, readOwnMessages } from './history.ts';
 import { createMessages, type RewordMessage } from './messages.ts';

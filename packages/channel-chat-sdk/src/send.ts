@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ChannelError, getOutboundFilePath, type OutboundPart, type Receipt } from '@parley/core';
 import type { Adapter, AdapterPostableMessage, FileUpload } from 'chat';
-import { withAbortSignal } from './abortable.ts';
-import { toCallFailure, toSendError } from './failures.ts';
+import { toCallFailure, toSendError, withAbortSignal } from './failures.ts';
 import type { LocationConverter } from './places.ts';
 import { escapeEmojiTokens, isCard, toPostable, toPostableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
