@@ -1,17 +1,18 @@
 import type { ChannelProbe, ProbeEnv } from '@parley/channels/probe';
-import { formatInstallCommand } from '@parley/core/install-line';
 import { getAdapterFacts } from './adapter-facts.ts';
 import {
   type CatalogAdapter,
+  findPlatform,
   getUseSetting,
   listEnvVariableSets,
   listEnvVariables,
   listOfferedAdapters,
+  PLATFORMS,
 } from './catalog.ts';
-import { isInstalled } from './installed.ts';
 import type { AccountOptions, Platform } from './platforms/platform.ts';
-import { findPlatform, PLATFORMS } from './platforms.ts';
 import { probePlatform } from './probe.ts';
+
+export { findInstallCommand } from './adapter-facts.ts';
 
 /** A value that *Set up* asks for. */
 interface SetUpValue {
@@ -120,12 +121,6 @@ export function probeEnteredValues(
   const { settings } = getAdapterFacts(use);
   const { options } = settings.parse(toAccountSettings(use, given));
   return probePlatform({ use, name, options }, env);
-}
-
-/** The command that installs the adapter; undefined if it is installed. */
-export function findInstallCommand(use: string): string | undefined {
-  const { name, version } = getAdapterFacts(use).library;
-  return isInstalled(name) ? undefined : formatInstallCommand([`${name}@${version}`]);
 }
 
 /**

@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { findCatalogAdapter, listEnvVariableSets, listEnvVariables } from './catalog.ts';
+import {
+  findCatalogAdapter,
+  findPlatform,
+  listEnvVariableSets,
+  listEnvVariables,
+} from './catalog.ts';
 import type { AccountOptions, Platform } from './platforms/platform.ts';
-import { findPlatform } from './platforms.ts';
 
 type EnvVariables = Readonly<Record<string, string | undefined>>;
 
