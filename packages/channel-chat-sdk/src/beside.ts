@@ -1,12 +1,17 @@
 import type { ChannelContext } from '@parley/channels';
 import type { Adapter } from 'chat';
-import type { FileDownloader } from './download.ts';
+import type { FileDownloader } from './attachments.ts';
 import { addGoogleChatRequestIds } from './google-chat.ts';
 import type { RewordMessage } from './messages.ts';
 import type { FileUploader, SendDeps } from './send.ts';
 import type { ChatSdkSettings } from './settings.ts';
-import { createSlackDownload, createSlackReword, createSlackUpload } from './slack.ts';
-import { type AbsenceCheck, createSlackAbsenceCheck } from './slack-history.ts';
+import {
+  type AbsenceCheck,
+  createSlackAbsenceCheck,
+  createSlackDownload,
+  createSlackReword,
+  createSlackUpload,
+} from './slack.ts';
 import { getSocketToken, SlackSocket, type SocketDeps } from './slack-socket.ts';
 import { CloudStatuses, createCloudDownload } from './whatsapp-cloud.ts';
 

@@ -3,7 +3,7 @@ import { createLanes, type Logger, ParleyError, reasonOf } from '@parley/core';
 import type { ChatInstance, WebhookOptions } from 'chat';
 import type { CurrentEvent } from './event-scope.ts';
 import type { Intake } from './intake.ts';
-import { createChatLogger } from './logs.ts';
+import { createChatLogger } from './library.ts';
 import type { ChatState } from './state.ts';
 
 interface HostDeps extends Pick<ChannelEnv, 'wait'>, Pick<ChannelContext<unknown>, 'log'> {
