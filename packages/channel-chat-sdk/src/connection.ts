@@ -9,9 +9,9 @@ import {
 import { reasonOf } from '@parley/core';
 import type { Adapter, ChatInstance } from 'chat';
 import { toCallFailure, withAbortSignal } from './failures.ts';
-import type { BotNames } from './reading.ts';
 import { identifySlack } from './slack.ts';
 import type { SlackSocket } from './slack-socket.ts';
+import type { BotNames } from './to-inbound.ts';
 import type { Webhook } from './webhook.ts';
 
 interface ConnectionDeps

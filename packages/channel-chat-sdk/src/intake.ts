@@ -10,8 +10,7 @@ import { type Adapter, type ChatInstance, defaultEmojiResolver, type Message } f
 import { readAttachments } from './attachments.ts';
 import type { ChatNames } from './names.ts';
 import { type ChatLocation, type LocationConverter, toChat } from './places.ts';
-import type { BotNames } from './reading.ts';
-import { formatPressId, toInbound, toSender } from './to-inbound.ts';
+import { type BotNames, formatPressId, toInbound, toSender } from './to-inbound.ts';
 import { readWords } from './words.ts';
 
 interface IntakeDeps

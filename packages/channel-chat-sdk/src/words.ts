@@ -1,8 +1,8 @@
 import { type Message, toPlainText, walkAst } from 'chat';
 import { z } from 'zod';
-import type { BotNames, MessageWords, ReadingContext } from './reading.ts';
 import { readSlack } from './slack-words.ts';
 import { readTeams } from './teams-words.ts';
+import type { BotNames, MessageWords, ReadingContext } from './to-inbound.ts';
 
 /**
  * Reads the text of a message. Adapters provide text without its formatting; what this loses (link
