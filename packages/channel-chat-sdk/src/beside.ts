@@ -11,12 +11,16 @@ import {
   createSlackDownload,
   createSlackReword,
   createSlackUpload,
+  identifySlack,
 } from './slack.ts';
 import { getSocketToken, SlackSocket, type SocketDeps } from './slack-socket.ts';
+import type { BotNames } from './to-inbound.ts';
 import { CloudStatuses, createCloudDownload } from './whatsapp-cloud.ts';
 
 /** What Parley implements itself because an adapter lacks it or handles it differently. */
 export interface AdapterExtensions {
+  /** Asks the platform for what the adapter does not know of the bot; rejects a refused account. */
+  readonly identify?: () => Promise<Pick<BotNames, 'userName' | 'teamId'>>;
   readonly upload?: FileUploader;
   readonly reword?: RewordMessage;
   readonly download?: FileDownloader;
@@ -60,6 +64,7 @@ function createSlackExtensions(
   const appToken = getSocketToken(options);
   const apiUrl = typeof options.apiUrl === 'string' ? options.apiUrl : undefined;
   return {
+    identify: () => identifySlack(adapter),
     upload: createSlackUpload(adapter),
     reword: createSlackReword(adapter),
     download: createSlackDownload(options),

@@ -104,19 +104,9 @@ export class GrowingAnswers implements StreamingCapability {
   }
 
   /**
-   * Completes a part while no other operation on its turn runs: edits the message that has grown
-   * for the part, or calls `send` when there is none.
-   */
-  async finish(
-    part: OutboundPart,
-    signal: AbortSignal,
-    send: () => Promise<Receipt>,
-  ): Promise<Receipt> {
-    return (await this.complete(part, signal)) ?? send();
-  }
-
-  /**
-   * Completes a part that may have been sent; returns undefined when no message has grown for it.
+   * Edits the message that has grown for a part into that part. Returns undefined when there is no
+   * such message, or when it was deleted because a file takes its place. No other operation on the
+   * turn runs meanwhile.
    */
   async complete(part: OutboundPart, signal: AbortSignal): Promise<Receipt | undefined> {
     const { turnId, index, file } = part;

@@ -47,8 +47,8 @@ export function createOutgoingCapabilities(deps: OutgoingDeps): OutgoingCapabili
     signal: AbortSignal,
     onStart?: () => void,
   ): Promise<Receipt> => {
-    const post = () => sendPart(deps, part, signal, onStart);
-    const receipt = await (growing === undefined ? post() : growing.finish(part, signal, post));
+    const grown = await growing?.complete(part, signal);
+    const receipt = grown ?? (await sendPart(deps, part, signal, onStart));
     const key = keyOf(part.route.chatId, receipt.platformMessageId);
     if (part.buttons !== undefined) offered.set(key, part.body.text);
     return receipt;

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { ChatAddress } from '@parley/channels';
 import { ChannelError, getOutboundFilePath, type OutboundPart, type Receipt } from '@parley/core';
 import type { Adapter, AdapterPostableMessage, FileUpload } from 'chat';
 import { toCallFailure, toSendError, withAbortSignal } from './failures.ts';
@@ -8,7 +9,7 @@ import type { NamedTraits } from './traits.ts';
 
 /** Sends a file and its caption as one message, for adapters that would send two. */
 export type FileUploader = (
-  place: { readonly chatId: string; readonly threadId?: string | undefined },
+  address: ChatAddress,
   file: { readonly name: string; readonly bytes: Uint8Array; readonly caption: string },
   signal: AbortSignal,
   onStart: (() => void) | undefined,

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { downloadFile, type FileDownloader } from './attachments.ts';
 import type { RewordMessage } from './messages.ts';
 import type { FileUploader } from './send.ts';
+import type { BotNames } from './to-inbound.ts';
 
 /** The methods of Slack's client for which the adapter has no API. */
 export interface SlackApi {
@@ -75,9 +76,9 @@ const Identity = z.object({ user: z.string(), team_id: z.string() });
  */
 export async function identifySlack(
   adapter: Adapter,
-): Promise<{ readonly name: string; readonly teamId: string }> {
+): Promise<Pick<BotNames, 'userName' | 'teamId'>> {
   const { user, team_id } = Identity.parse(await getSlackApi(adapter).apiCall('auth.test'));
-  return { name: user, teamId: team_id };
+  return { userName: user, teamId: team_id };
 }
 
 /** An edit that contains only text leaves a message's blocks, including its buttons. */

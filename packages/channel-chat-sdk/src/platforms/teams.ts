@@ -39,11 +39,11 @@ const group: IdForm = {
       /^https:\/\/teams\.(?:microsoft\.com|live\.com)\/l\/(?:channel|chat|message)\/([^/?]+)/.exec(
         bare,
       )?.[1];
-    return CONVERSATION.exec(linked === undefined ? bare : decodeHtml(linked))?.[1] ?? null;
+    return CONVERSATION.exec(linked === undefined ? bare : decodeUrl(linked))?.[1] ?? null;
   },
 };
 
-function decodeHtml(text: string): string {
+function decodeUrl(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
