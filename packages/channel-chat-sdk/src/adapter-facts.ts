@@ -17,6 +17,7 @@ import type { Platform } from './platforms/platform.ts';
 import {
   type ChatSdkSettings,
   createChatSdkSchema,
+  type EnvVariables,
   listSecretsFromEnvironment,
 } from './settings.ts';
 import { getTraits } from './traits.ts';
@@ -44,10 +45,7 @@ export interface AdapterFacts {
 }
 
 /** `env` is the environment of this process; without it, missing variables are not reported. */
-export function getAdapterFacts(
-  use: string,
-  env?: Readonly<Record<string, string | undefined>>,
-): AdapterFacts {
+export function getAdapterFacts(use: string, env?: EnvVariables): AdapterFacts {
   const platform = findPlatform(use);
   const refusal = findRefusalReason(use);
   return {

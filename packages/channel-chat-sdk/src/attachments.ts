@@ -156,7 +156,6 @@ export type FileDownloader = (
 ) => Promise<Uint8Array> | undefined;
 
 interface DownloadSource {
-  /** The platform's display name. */
   readonly platform: string;
   readonly token: string;
 }

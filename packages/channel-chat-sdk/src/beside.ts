@@ -29,7 +29,6 @@ export interface AdapterExtensions {
   readonly heard?: (body: string) => void;
   /** Finds a sent message by the idempotency key of its part. */
   readonly findByKey?: (key: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** Whether a part that was not found in a chat is certainly missing from it. */
   readonly lacks?: AbsenceCheck;
   /** Keeps a connection open over which events arrive, in place of a webhook. */
   readonly socketOf?: (deps: SocketParts) => SlackSocket | undefined;

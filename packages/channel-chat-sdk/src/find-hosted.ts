@@ -6,9 +6,10 @@ import {
   getAdapterFacts,
   listAdapterNames,
 } from './adapter-facts.ts';
+import type { EnvVariables } from './settings.ts';
 
 export interface HostDeps {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: EnvVariables;
   /** The candidate that was most likely meant; undefined if none is close. */
   readonly nearestWord: (written: string, candidates: Iterable<string>) => string | undefined;
 }

@@ -11,6 +11,7 @@ import {
 } from './catalog.ts';
 import type { AccountOptions, Platform } from './platforms/platform.ts';
 import { probePlatform } from './probe.ts';
+import type { EnvVariables } from './settings.ts';
 
 export { findInstallCommand } from './adapter-facts.ts';
 
@@ -23,19 +24,15 @@ interface SetUpValue {
   readonly help: string;
   readonly isSecret: boolean;
   readonly isOptional: boolean;
-  /** Whether the value is the content of a file. */
   readonly isFile?: true;
 }
 
-/** A platform that *Set up* offers. */
 export interface OfferedPlatform {
-  /** The name of the platform's channel. */
   readonly channel: string;
   readonly use: string;
   readonly name: string;
   readonly needs: string;
   readonly asks: readonly SetUpValue[];
-  /** What cannot be durable on the platform. */
   readonly notDurable: readonly string[];
   /** Present for adapters that Parley's tests do not cover. */
   readonly isUntested?: true;
@@ -103,7 +100,7 @@ function toAccountSettings(use: string, given: AccountOptions): AccountOptions {
 export function findValueProblems(
   { use, asks }: OfferedPlatform,
   given: AccountOptions,
-  env: Readonly<Record<string, string | undefined>>,
+  env: EnvVariables,
 ): readonly string[] {
   const { error } = getAdapterFacts(use, env).settings.safeParse(toAccountSettings(use, given));
   return (error?.issues ?? []).map(({ path, message }) => {

@@ -7,7 +7,7 @@ import {
 } from './catalog.ts';
 import type { AccountOptions, Platform } from './platforms/platform.ts';
 
-type EnvVariables = Readonly<Record<string, string | undefined>>;
+export type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** The settings of one account whose channel uses a Chat SDK adapter. */
 export interface ChatSdkSettings {

@@ -43,7 +43,6 @@ export class Webhook implements HttpCapability {
     await Promise.all(this.#underWay);
   }
 
-  /** Handles one request from the platform. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
     const { method, headers, url } = request;
     let body: string | undefined;
