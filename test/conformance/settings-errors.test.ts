@@ -13,7 +13,7 @@ import { z } from 'zod';
 const schemas = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
-  hostedSchema: loadAdapterFacts().anyAdapterSettings,
+  hostedSchema: loadAdapterFacts().AnyAdapterSettings,
 };
 
 let folder: string;

@@ -29,7 +29,7 @@ import { changeText } from '../../packages/settings/src/change-text.ts';
 const schema = createSettingsJsonSchema({
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
-  hostedSchema: loadAdapterFacts().anyAdapterSettings,
+  hostedSchema: loadAdapterFacts().AnyAdapterSettings,
 }) as SettingSchema;
 
 interface Setting {

@@ -14,7 +14,7 @@ const CONFIG = new URL('../../config/', import.meta.url);
 const schemas = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
-  hostedSchema: loadAdapterFacts().anyAdapterSettings,
+  hostedSchema: loadAdapterFacts().AnyAdapterSettings,
 };
 
 /** Settings in the template that have no default. */

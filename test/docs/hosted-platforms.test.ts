@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { PLATFORMS } from '../../packages/channel-chat-sdk/src/platforms.ts';
+import { PLATFORMS } from '../../packages/channel-chat-sdk/src/catalog.ts';
 
 const page = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)), 'utf8');

@@ -78,7 +78,7 @@ function schemaWith(
   if (result.kind === 'invalid' || hosted.length === 0)
     return JSON.parse(readFileSync(getConfigPath('parley.schema.json'), 'utf8'));
   const all = withHosted(channels, result).map(({ id, settings }) => [id, settings] as const);
-  const hostedSchema = loadAdapterFacts().anyAdapterSettings;
+  const hostedSchema = loadAdapterFacts().AnyAdapterSettings;
   const channelSchemas = Object.fromEntries(all);
   return createSettingsJsonSchema({
     channelSchemas,

@@ -1,21 +1,30 @@
-import type { ChannelIds, RenderTarget } from '@parley/core';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { RenderTarget } from '@parley/core';
+import { formatInstallCommand } from '@parley/core/install-line';
 import type { z } from 'zod';
 import {
   findCatalogAdapter,
+  findPlatform,
   findRefusalReason,
   getPackageName,
   getUseSetting,
   listOfferedAdapters,
+  PLATFORMS,
 } from './catalog.ts';
 import type { Platform } from './platforms/platform.ts';
-import { findPlatform, PLATFORMS } from './platforms.ts';
 import {
-  AnyAdapterSettings,
   type ChatSdkSettings,
   createChatSdkSchema,
+  type EnvVariables,
   listSecretsFromEnvironment,
 } from './settings.ts';
 import { getTraits } from './traits.ts';
+
+export { AnyAdapterSettings } from './settings.ts';
+
+const require = createRequire(import.meta.url);
 
 /** Facts about an adapter that are available without loading it. */
 export interface AdapterFacts {
@@ -26,7 +35,6 @@ export interface AdapterFacts {
   readonly library: { readonly name: string; readonly version: string };
   readonly settings: z.ZodType<ChatSdkSettings>;
   /** The platform's facts; undefined for adapters that Parley's tests do not cover. */
-  readonly ids: ChannelIds | undefined;
   readonly platform: Platform | undefined;
   /** The text format, which is known before the adapter is loaded. */
   readonly target: RenderTarget;
@@ -37,18 +45,14 @@ export interface AdapterFacts {
 }
 
 /** `env` is the environment of this process; without it, missing variables are not reported. */
-export function getAdapterFacts(
-  use: string,
-  env?: Readonly<Record<string, string | undefined>>,
-): AdapterFacts {
+export function getAdapterFacts(use: string, env?: EnvVariables): AdapterFacts {
   const platform = findPlatform(use);
   const refusal = findRefusalReason(use);
   return {
     use,
     name: platform?.name ?? findCatalogAdapter(use)?.name ?? use,
-    library: { name: getPackageName(use), version: platform?.version ?? 'latest' },
+    library: getLibrary(use),
     settings: createChatSdkSchema(use, env),
-    ids: platform?.ids,
     platform,
     target: getTraits(use).target,
     isKnown: findCatalogAdapter(use) !== undefined,
@@ -57,8 +61,21 @@ export function getAdapterFacts(
   };
 }
 
-/** The settings of a channel with any `use`, for the schema of the settings file. */
-export const anyAdapterSettings = AnyAdapterSettings;
+/**
+ * The command that installs an adapter; undefined if it is installed, that is, if its package is in
+ * one of the folders that Node searches. Loading the package would take as long as starting the
+ * channel.
+ */
+export function findInstallCommand(use: string): string | undefined {
+  const { name, version } = getLibrary(use);
+  const folders = require.resolve.paths(name) ?? [];
+  const isInstalled = folders.some((folder) => existsSync(join(folder, name, 'package.json')));
+  return isInstalled ? undefined : formatInstallCommand([`${name}@${version}`]);
+}
+
+function getLibrary(use: string): AdapterFacts['library'] {
+  return { name: getPackageName(use), version: findPlatform(use)?.version ?? 'latest' };
+}
 
 /** Names that people may write for an adapter, mapped to its `use`. */
 export function listAdapterNames(): ReadonlyMap<string, string> {

@@ -85,7 +85,8 @@ function hostAdapter(
   const hosting = { state, intake, current, userName, stopping, laneOf };
   const host = createHost({ ...context, ...env, ...hosting });
   const { platform } = traits;
-  const parts = { adapter, host, webhook, platform, socket };
+  const { identify } = beside;
+  const parts = { adapter, host, webhook, platform, identify, socket };
   const connection: Connection = new Connection({ ...context, ...env, ...parts });
   const outgoing = createOutgoingCapabilities({
     ...{ ...context, adapter, places, traits, stopping, ...beside },
@@ -139,20 +140,19 @@ function rememberLastMessages(adapter: Adapter, state: ChatState) {
   };
 }
 
-/** The account's capabilities: those of the platform for which the adapter has a method. */
-function getCapabilities(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
-  const { target, edit, react, typing, buttons, media, maxFileBytes, rates, growMs } = traits;
+function getCapabilities(adapter: Partial<Adapter>, traits: NamedTraits): Capabilities {
+  const { target, edit, react, typing, buttons, media, maxFileBytes, rates } = traits;
   return {
     target,
-    idempotentSend: adapter !== undefined && traits.keyed === true,
-    typing: adapter !== undefined && typing,
-    edit: adapter !== undefined && edit,
-    delete: adapter !== undefined && traits.delete,
-    react: adapter !== undefined && react,
-    threads: adapter?.lockScope !== 'channel',
-    ...(adapter?.reply !== undefined && { quotes: true as const }),
-    buttons: adapter !== undefined && buttons,
-    streaming: adapter === undefined || growMs === undefined ? 'none' : 'replace',
+    idempotentSend: traits.keyed === true,
+    typing,
+    edit,
+    delete: traits.delete,
+    react,
+    threads: adapter.lockScope !== 'channel',
+    ...(adapter.reply !== undefined && { quotes: true as const }),
+    buttons,
+    streaming: traits.growMs === undefined ? 'none' : 'replace',
     media,
     ...(media.length > 0 && maxFileBytes !== undefined && { maxFileBytes }),
     ...(rates && { rates }),
@@ -166,7 +166,10 @@ function createRefusedAccount(
   reason: string,
 ): ChannelAdapter {
   return {
-    capabilities: getCapabilities(undefined, traits),
+    capabilities: {
+      ...getCapabilities({}, restrictTraits(traits, {})),
+      ...{ idempotentSend: false, buttons: false },
+    },
     async start() {
       report({ kind: 'failed', reason, fix: 'Fix the "options" of this channel in the settings.' });
     },

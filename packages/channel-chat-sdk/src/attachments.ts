@@ -1,10 +1,8 @@
-import { type FilesCapability, unreadText } from '@parley/channels';
+import { type FilesCapability, readUpTo, unreadText } from '@parley/channels';
 import { ChannelError, type InboundMessage } from '@parley/core';
 import type { Adapter, Attachment } from 'chat';
 import { z } from 'zod';
-import { withAbortSignal } from './abortable.ts';
-import { createTooLargeError, type FileDownloader } from './download.ts';
-import { toSendError } from './failures.ts';
+import { toSendError, withAbortSignal } from './failures.ts';
 
 /** The fields with which an adapter can fetch an attachment again. */
 const Ref = z.object({
@@ -115,7 +113,9 @@ export function createFilesCapability(
       try {
         const own = download(attachment, limit, signal);
         const bytes = (await own) ?? (await readBytes(rehydrateAttachment(adapter, attachment)));
-        if (bytes === undefined) throw gone();
+        if (bytes === undefined) {
+          throw new ChannelError({ kind: 'gone' }, 'The file can no longer be fetched.');
+        }
         if (bytes.length > limit) throw createTooLargeError(limit);
         return bytes;
       } catch (thrown) {
@@ -145,4 +145,43 @@ function toAdapterAttachment({
   };
 }
 
-const gone = () => new ChannelError({ kind: 'gone' }, 'The file can no longer be fetched.');
+/**
+ * Downloads a file without the adapter, for platforms whose adapter can neither abort nor limit a
+ * download. Returns undefined for a file that the adapter should download.
+ */
+export type FileDownloader = (
+  attachment: Pick<Attachment, 'url' | 'fetchMetadata'>,
+  limit: number,
+  signal: AbortSignal,
+) => Promise<Uint8Array> | undefined;
+
+interface DownloadSource {
+  readonly platform: string;
+  readonly token: string;
+}
+
+/** Downloads at most `limit` bytes. Throws only `ChannelError`, unless there is no connection. */
+export async function downloadFile(
+  url: string,
+  { platform, token }: DownloadSource,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(url, { headers, signal, redirect: 'error' });
+  // Slack responds with its sign-in page when the app lacks permission to read files.
+  const isPage = response.headers.get('content-type')?.includes('text/html') === true;
+  if (!response.ok || isPage || response.body === null) {
+    await response.body?.cancel();
+    const why = isPage ? 'the app may not read files' : `HTTP ${response.status}`;
+    const kind = response.status >= 500 ? 'transient' : 'gone';
+    throw new ChannelError({ kind }, `${platform} did not return the file: ${why}.`);
+  }
+  const bytes = await readUpTo(response.body, limit);
+  if (bytes === undefined) throw createTooLargeError(limit);
+  return bytes;
+}
+
+export function createTooLargeError(limit: number): ChannelError {
+  return new ChannelError({ kind: 'refused' }, `The file is larger than ${limit} bytes.`);
+}

@@ -1,17 +1,26 @@
 import type { ChannelContext } from '@parley/channels';
 import type { Adapter } from 'chat';
-import type { FileDownloader } from './download.ts';
+import type { FileDownloader } from './attachments.ts';
 import { addGoogleChatRequestIds } from './google-chat.ts';
 import type { RewordMessage } from './messages.ts';
 import type { FileUploader, SendDeps } from './send.ts';
 import type { ChatSdkSettings } from './settings.ts';
-import { createSlackDownload, createSlackReword, createSlackUpload } from './slack.ts';
-import { type AbsenceCheck, createSlackAbsenceCheck } from './slack-history.ts';
+import {
+  type AbsenceCheck,
+  createSlackAbsenceCheck,
+  createSlackDownload,
+  createSlackReword,
+  createSlackUpload,
+  identifySlack,
+} from './slack.ts';
 import { getSocketToken, SlackSocket, type SocketDeps } from './slack-socket.ts';
+import type { BotNames } from './to-inbound.ts';
 import { CloudStatuses, createCloudDownload } from './whatsapp-cloud.ts';
 
 /** What Parley implements itself because an adapter lacks it or handles it differently. */
 export interface AdapterExtensions {
+  /** Asks the platform for what the adapter does not know of the bot; rejects a refused account. */
+  readonly identify?: () => Promise<Pick<BotNames, 'userName' | 'teamId'>>;
   readonly upload?: FileUploader;
   readonly reword?: RewordMessage;
   readonly download?: FileDownloader;
@@ -20,7 +29,6 @@ export interface AdapterExtensions {
   readonly heard?: (body: string) => void;
   /** Finds a sent message by the idempotency key of its part. */
   readonly findByKey?: (key: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** Whether a part that was not found in a chat is certainly missing from it. */
   readonly lacks?: AbsenceCheck;
   /** Keeps a connection open over which events arrive, in place of a webhook. */
   readonly socketOf?: (deps: SocketParts) => SlackSocket | undefined;
@@ -55,6 +63,7 @@ function createSlackExtensions(
   const appToken = getSocketToken(options);
   const apiUrl = typeof options.apiUrl === 'string' ? options.apiUrl : undefined;
   return {
+    identify: () => identifySlack(adapter),
     upload: createSlackUpload(adapter),
     reword: createSlackReword(adapter),
     download: createSlackDownload(options),

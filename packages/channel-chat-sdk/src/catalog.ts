@@ -5,6 +5,30 @@ import {
   listPlatformAdapters,
   listStateAdapters,
 } from 'chat/adapters';
+import { github } from './platforms/github.ts';
+import { googleChat } from './platforms/google-chat.ts';
+import { linear } from './platforms/linear.ts';
+import type { Platform } from './platforms/platform.ts';
+import { slack } from './platforms/slack.ts';
+import { teams } from './platforms/teams.ts';
+import { whatsappCloud } from './platforms/whatsapp-cloud.ts';
+
+export type { CatalogAdapter, EnvVar } from 'chat/adapters';
+
+/** The adapters that Parley's tests cover. */
+export const PLATFORMS: readonly Platform[] = [
+  slack,
+  teams,
+  googleChat,
+  github,
+  linear,
+  whatsappCloud,
+];
+
+/** The platform of a tested adapter; undefined for any other. */
+export function findPlatform(use: string): Platform | undefined {
+  return PLATFORMS.find((platform) => platform.use === use);
+}
 
 /**
  * Platforms that Parley supports without an adapter; their adapters can be configured but are not
@@ -15,9 +39,6 @@ const BUILT_IN: ReadonlySet<string> = new Set(['discord', 'telegram', 'web']);
  * Gmail's adapter needs a host that renews its subscription every day, which Parley does not do.
  */
 const NOT_HOSTED: ReadonlySet<string> = new Set(['gmail']);
-
-/** The catalog entry of a Chat SDK adapter. */
-export type { CatalogAdapter, EnvVar } from 'chat/adapters';
 
 /** The adapters that Parley can offer: those for chat platforms that are not built in. */
 export function listOfferedAdapters(): readonly CatalogAdapter[] {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   type ChannelContext,
   type ChannelEnv,
@@ -7,20 +8,18 @@ import {
 } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import type { Adapter, ChatInstance } from 'chat';
-import { withAbortSignal } from './abortable.ts';
-import { toCallFailure } from './failures.ts';
-import type { BotNames } from './reading.ts';
-import { identifySlack } from './slack.ts';
+import type { AdapterExtensions } from './beside.ts';
+import { toCallFailure, withAbortSignal } from './failures.ts';
 import type { SlackSocket } from './slack-socket.ts';
+import type { BotNames } from './to-inbound.ts';
 import type { Webhook } from './webhook.ts';
 
-interface ConnectionDeps
-  extends ChannelEnv,
-    Pick<ChannelContext<unknown>, 'report' | 'clock' | 'log'> {
+interface ConnectionDeps extends ChannelEnv, Pick<ChannelContext<unknown>, 'report' | 'clock'> {
   readonly adapter: Adapter;
   readonly host: ChatInstance;
   readonly webhook: Webhook;
   readonly platform: string;
+  readonly identify: AdapterExtensions['identify'];
   /** Present when events arrive over a socket. */
   readonly socket: SlackSocket | undefined;
 }
@@ -99,7 +98,7 @@ export class Connection {
     };
     if (socket === undefined) {
       connected();
-      await waitForAbort(signal);
+      if (!signal.aborted) await once(signal, 'abort');
       return;
     }
     await socket.hold(connected, signal);
@@ -107,17 +106,16 @@ export class Connection {
   }
 
   async #initialize(adapter: Adapter, signal: AbortSignal): Promise<BotNames> {
-    const { host, platform } = this.#deps;
+    const { host, platform, identify } = this.#deps;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(INITIALIZE_WITHIN_MS)]);
-    const slack =
-      adapter.name === 'slack' ? await withAbortSignal(identifySlack(adapter), limit) : undefined;
+    const identity = identify && (await withAbortSignal(identify(), limit));
     await withAbortSignal(adapter.initialize(host), limit);
     const { userName, botUserId } = adapter;
     const userId = botUserId === undefined || botUserId === '' ? undefined : botUserId;
     if (userId === undefined && NEEDS_ID.has(adapter.name)) {
       throw new Error(`${platform} did not return the bot's user; see the log`);
     }
-    return { userName: slack?.name ?? userName, userId, ...(slack && { teamId: slack.teamId }) };
+    return { userName, userId, ...identity };
   }
 
   async #recover(thrown: unknown, failures: number, signal: AbortSignal): Promise<boolean> {
@@ -141,11 +139,4 @@ export class Connection {
   #fix(): string {
     return `Check the credentials under "options" of this channel, then ${RECONNECT}`;
   }
-}
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  return promise;
 }

@@ -1,5 +1,5 @@
 import { callOutcome } from '@parley/channels';
-import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
+import { ChannelError, type ChannelFailure, reasonOf, rejectOnAbort } from '@parley/core';
 import { z } from 'zod';
 
 /**
@@ -216,4 +216,9 @@ export function toRepeatableError(thrown: unknown, what: string): ChannelError {
   const { failure, reason } = toCallFailure(thrown);
   const kind = failure.kind === 'unknown-outcome' ? ({ kind: 'transient' } as const) : failure;
   return new ChannelError(kind, `${what}: ${reason}.`, thrown);
+}
+
+/** Waits for a call until the signal is aborted. Adapters cannot cancel calls, so the call goes on. */
+export function withAbortSignal<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
+  return rejectOnAbort(call, signal, () => new Error('no answer in time'));
 }

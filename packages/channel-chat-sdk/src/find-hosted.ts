@@ -1,11 +1,15 @@
-import { formatInstallCommand } from '@parley/core/install-line';
 import type { Block, Finding, HostedChannels } from '@parley/settings';
 import { z } from 'zod';
-import { type AdapterFacts, getAdapterFacts, listAdapterNames } from './adapter-facts.ts';
-import { isInstalled } from './installed.ts';
+import {
+  type AdapterFacts,
+  findInstallCommand,
+  getAdapterFacts,
+  listAdapterNames,
+} from './adapter-facts.ts';
+import type { EnvVariables } from './settings.ts';
 
 export interface HostDeps {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: EnvVariables;
   /** The candidate that was most likely meant; undefined if none is close. */
   readonly nearestWord: (written: string, candidates: Iterable<string>) => string | undefined;
 }
@@ -57,8 +61,8 @@ export function findHosted(
   return { channels, secrets, findings, warnings };
 }
 
-function createHostedChannel({ use, settings: schema, ids }: AdapterFacts) {
-  return { use, schema, ids };
+function createHostedChannel({ use, settings: schema, platform }: AdapterFacts) {
+  return { use, schema, ids: platform?.ids };
 }
 
 /** Whether a plugin's channel has its own `use` setting. */
@@ -85,14 +89,14 @@ function judgeChannel(
   if (typeof use !== 'string' || !PACKAGE.test(use))
     return refused('the npm package of a Chat SDK adapter, such as @chat-adapter/slack');
   const facts = getAdapterFacts(use, env);
-  const { library, isKnown, refusal } = facts;
+  const { isKnown, refusal } = facts;
   if (refusal !== undefined) return refused(refusal);
-  if (isInstalled(library.name)) return { kind: 'hosted', facts };
+  const command = findInstallCommand(use);
+  if (command === undefined) return { kind: 'hosted', facts };
   const meant = isKnown ? undefined : guessAdapter(use, nearestWord);
   // A misspelled name may belong to a stranger's package, so Parley does not offer to install it.
   if (meant !== undefined) return refused('an adapter that is installed', meant);
-  const line = formatInstallCommand([`${library.name}@${library.version}`]);
-  const remark = { expected: `a package that is installed; "${line}" installs it` };
+  const remark = { expected: `a package that is installed; "${command}" installs it` };
   return { kind: 'hosted', facts, remark };
 }
 

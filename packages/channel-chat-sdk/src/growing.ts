@@ -5,13 +5,11 @@ import type {
   StreamingCapability,
   StreamPace,
 } from '@parley/channels';
-import { BoundedMap, type OutboundPart, type Receipt, reasonOf } from '@parley/core';
+import { BoundedMap, createLanes, type OutboundPart, type Receipt, reasonOf } from '@parley/core';
 import type { Adapter, Message } from 'chat';
 import { z } from 'zod';
-import { withAbortSignal } from './abortable.ts';
-import { toCallFailure, toRepeatableError } from './failures.ts';
+import { toCallFailure, toRepeatableError, withAbortSignal } from './failures.ts';
 import { extractWords } from './history.ts';
-import { createLanes } from './lanes.ts';
 import type { LocationConverter } from './places.ts';
 import { toPostable, toPostableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
@@ -106,19 +104,9 @@ export class GrowingAnswers implements StreamingCapability {
   }
 
   /**
-   * Completes a part while no other operation on its turn runs: edits the message that has grown
-   * for the part, or calls `send` when there is none.
-   */
-  async finish(
-    part: OutboundPart,
-    signal: AbortSignal,
-    send: () => Promise<Receipt>,
-  ): Promise<Receipt> {
-    return (await this.complete(part, signal)) ?? send();
-  }
-
-  /**
-   * Completes a part that may have been sent; returns undefined when no message has grown for it.
+   * Edits the message that has grown for a part into that part. Returns undefined when there is no
+   * such message, or when it was deleted because a file takes its place. No other operation on the
+   * turn runs meanwhile.
    */
   async complete(part: OutboundPart, signal: AbortSignal): Promise<Receipt | undefined> {
     const { turnId, index, file } = part;

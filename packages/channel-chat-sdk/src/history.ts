@@ -1,4 +1,4 @@
-import type { BeforePart } from '@parley/channels';
+import type { BeforePart, ChatAddress } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import type { Adapter, Message } from 'chat';
 import type { LocationConverter } from './places.ts';
@@ -10,11 +10,6 @@ interface HistoryDeps {
   readonly traits: NamedTraits;
 }
 
-interface HistoryAddress {
-  readonly chatId: string;
-  readonly threadId?: string | undefined;
-}
-
 const MAX_READ = 50;
 
 /**
@@ -23,7 +18,7 @@ const MAX_READ = 50;
  */
 export async function readOwnMessages(
   { adapter, places, traits }: HistoryDeps,
-  address: HistoryAddress,
+  address: ChatAddress,
 ): Promise<readonly Message[]> {
   if (traits.history === 'none') return [];
   const threadId = await places.threadIdOf(address);

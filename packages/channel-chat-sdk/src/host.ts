@@ -1,10 +1,9 @@
 import type { ChannelContext, ChannelEnv } from '@parley/channels';
-import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import { createLanes, ParleyError, reasonOf } from '@parley/core';
 import type { ChatInstance, WebhookOptions } from 'chat';
 import type { CurrentEvent } from './event-scope.ts';
 import type { Intake } from './intake.ts';
-import { createLanes } from './lanes.ts';
-import { createChatLogger } from './logs.ts';
+import { createChatLogger } from './library.ts';
 import type { ChatState } from './state.ts';
 
 interface HostDeps extends Pick<ChannelEnv, 'wait'>, Pick<ChannelContext<unknown>, 'log'> {
@@ -82,12 +81,13 @@ type TaskRunner = (
  * Runs the work of an adapter in order within a chat and delays the answer to the event until it
  * ends.
  */
-function createTaskRunner({ current, log, wait, stopping, laneOf }: HostDeps): TaskRunner {
+function createTaskRunner(deps: HostDeps): TaskRunner {
+  const { current, log, laneOf } = deps;
   const inLanes = createLanes();
   return (threadId, options, work) => {
     const { scope } = current;
     // A polling adapter cannot return an event to its platform for redelivery.
-    const task = scope === undefined ? () => retryUntilStored(work, { log, wait, stopping }) : work;
+    const task = scope === undefined ? () => retryUntilStored(work, deps) : work;
     const taken = inLanes(laneOf(threadId), task).catch((error: unknown) => {
       log.error({ reason: reasonOf(error) }, 'an event could not be stored');
       scope?.fail(error);
@@ -98,11 +98,10 @@ function createTaskRunner({ current, log, wait, stopping, laneOf }: HostDeps): T
   };
 }
 
-interface RetryDeps extends Pick<HostDeps, 'wait' | 'stopping'> {
-  readonly log: Logger;
-}
-
-async function retryUntilStored(work: () => Promise<void>, { log, wait, stopping }: RetryDeps) {
+async function retryUntilStored(
+  work: () => Promise<void>,
+  { log, wait, stopping }: Pick<HostDeps, 'log' | 'wait' | 'stopping'>,
+): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work();

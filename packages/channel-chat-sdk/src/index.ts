@@ -38,14 +38,13 @@ export function findHostedChannels(
  * and the platform's client library.
  */
 export function createChatSdkChannel(id: string, use: string) {
-  const { name, library, settings, ids, platform, target } =
-    loadAdapterFacts().getAdapterFacts(use);
+  const { name, library, settings, platform, target } = loadAdapterFacts().getAdapterFacts(use);
   return withOptionalLibrary(
     {
       id,
       hosts: use,
       settings,
-      ...(ids !== undefined && { ids }),
+      ...(platform !== undefined && { ids: platform.ids }),
       ...(platform?.answersStrangers === false && { answersStrangers: false }),
       async probe(given, env) {
         import.meta.resolve(use);

@@ -10,8 +10,7 @@ import { type Adapter, type ChatInstance, defaultEmojiResolver, type Message } f
 import { readAttachments } from './attachments.ts';
 import type { ChatNames } from './names.ts';
 import { type ChatLocation, type LocationConverter, toChat } from './places.ts';
-import type { BotNames } from './reading.ts';
-import { formatPressId, toInbound, toSender } from './to-inbound.ts';
+import { type BotNames, formatPressId, toInbound, toSender } from './to-inbound.ts';
 import { readWords } from './words.ts';
 
 interface IntakeDeps
@@ -102,9 +101,7 @@ export class Intake {
       messageId: formatPressId(event, this.#deps.clock()),
       sender: toSender(user),
       text: value ?? actionId,
-      authored: { text: true },
       pressed,
-      addressed: true,
     });
     const isSettled = outcome?.kind === 'command' && outcome.settled === true;
     if (isSettled) void this.#removeButtons(place, pressed);
@@ -138,18 +135,10 @@ export class Intake {
     // On platforms that allow one reaction per person, such as WhatsApp, an empty emoji removes it.
     const now = shown === '' ? [] : added ? [...others, shown].slice(-MAX_EMOJIS) : others;
     this.#reactions.set(key, now);
-    const { channel, account, chat } = this.#base(place);
-    const sentAt = this.#deps.clock();
+    const { channel, account, chat, sentAt } = this.#base(place);
     const sender = toSender(user);
-    await this.#deps.reacted({
-      channel,
-      account,
-      chat,
-      messageId,
-      sender,
-      emojis: [...now],
-      sentAt,
-    });
+    const emojis = [...now];
+    await this.#deps.reacted({ channel, account, chat, messageId, sender, emojis, sentAt });
   }
 
   /** A slash command: one of Parley's, or the app's own command followed by a request. */
@@ -163,8 +152,6 @@ export class Intake {
       messageId: `command ${triggerId ?? `${user.userId} ${this.#deps.clock()}`}`,
       sender: toSender(user),
       text: isOurs ? `${command} ${text}`.trim() : text,
-      authored: { text: true },
-      addressed: true,
     });
   }
 
@@ -178,18 +165,16 @@ export class Intake {
       messageId: `stop ${streamingMessageTs.at(-1) ?? this.#deps.clock()}`,
       sender: { id: userId, name, isBot: false },
       text: '/stop',
-      authored: { text: true },
-      addressed: true,
     });
   }
 
-  #base(place: ChatLocation): Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sentAt'> & {
-    mentions: string[];
-    variables: Record<string, string>;
-  } {
+  /** The fields that button presses and commands have in common. */
+  #base(place: ChatLocation): Omit<InboundMessage, 'messageId' | 'sender' | 'text'> {
     const { channel, account, names, clock } = this.#deps;
-    const chat = toChat(place, names.known(place.chatId));
-    return { channel, account, chat, sentAt: clock(), mentions: [], variables: {} };
+    return {
+      ...{ channel, account, chat: toChat(place, names.known(place.chatId)), sentAt: clock() },
+      ...{ authored: { text: true }, addressed: true, mentions: [], variables: {} },
+    };
   }
 
   /**

@@ -1,12 +1,9 @@
-import { type Logger, ParleyError } from '@parley/core';
-import type { Adapter } from 'chat';
+import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import type { Adapter, Logger as ChatLogger } from 'chat';
 import { findFactoryName } from './catalog.ts';
-import { createChatLogger } from './logs.ts';
-import { getQuietVariables, silenceGitHub } from './quiet.ts';
 import type { ChatSdkSettings } from './settings.ts';
 import { createSlackOptions } from './slack.ts';
 
-/** Creates an adapter from its options. */
 export type AdapterFactory = (options: Readonly<Record<string, unknown>>) => Adapter;
 
 const FACTORY = /^create\w+Adapter$/;
@@ -42,11 +39,16 @@ export function makeAdapter(
 ): Adapter {
   const logger = createChatLogger(deps.log);
   const own = use === '@chat-adapter/slack' ? createSlackOptions(options, deps) : options;
-  const variables = { ...getQuietVariables(use), ...env };
+  const variables = { ...QUIET_VARIABLES[use], ...env };
   const adapter = withVariables(variables, () => factory({ ...own, logger }));
   silenceGitHub(adapter);
   return adapter;
 }
+
+/** Libraries that log to the console skip the loggers whose names this variable excludes. */
+const QUIET_VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '@chat-adapter/teams': { LOG: '-*' },
+};
 
 /**
  * Some adapters read their secrets only from the environment. The factory runs synchronously, so no
@@ -63,4 +65,52 @@ function withVariables<T>(variables: Readonly<Record<string, string>>, work: () 
       else process.env[name] = value;
     }
   }
+}
+
+interface Octokit {
+  readonly log: Record<'debug' | 'info' | 'warn' | 'error', () => void>;
+}
+
+/**
+ * Keeps GitHub's client from writing each failed request to the console, because the adapter
+ * already reports it.
+ */
+function silenceGitHub(adapter: Adapter): void {
+  if (adapter.name !== 'github') return;
+  const github = adapter as unknown as {
+    readonly defaultOctokit?: Octokit | null;
+    getOctokit(...parameters: unknown[]): Octokit;
+  };
+  const quiet = (client: Octokit): Octokit => {
+    for (const level of ['debug', 'info', 'warn', 'error'] as const) client.log[level] = () => {};
+    return client;
+  };
+  if (github.defaultOctokit != null) quiet(github.defaultOctokit);
+  const { getOctokit } = github;
+  github.getOctokit = (...parameters) => quiet(getOctokit.apply(adapter, parameters));
+}
+
+/**
+ * Forwards an adapter's log to Parley's log. An adapter's errors and warnings are often expected (a
+ * missing permission, a repeated event), and the host reports failed calls itself.
+ */
+export function createChatLogger(log: Logger, prefix = ''): ChatLogger {
+  const line =
+    (level: 'debug' | 'info' | 'warn') =>
+    (message: string, ...facts: unknown[]): void =>
+      log[level](extractErrorFacts(facts), prefix === '' ? message : `${prefix}: ${message}`);
+  return {
+    child: (name) => createChatLogger(log, prefix === '' ? name : `${prefix}: ${name}`),
+    debug: line('debug'),
+    info: line('debug'),
+    warn: line('info'),
+    error: line('warn'),
+  };
+}
+
+/** Only error objects are logged, because other values may contain message text. */
+function extractErrorFacts(facts: readonly unknown[]): object {
+  const [first] = facts;
+  const error = first instanceof Error ? first : (first as { error?: unknown } | undefined)?.error;
+  return error === undefined ? {} : { reason: reasonOf(error) };
 }

@@ -1,7 +1,7 @@
 import type { BeforePart, ChannelAdapter, ChannelContext, ChatAddress } from '@parley/channels';
 import { BoundedMap, type OutboundPart, type Receipt } from '@parley/core';
-import { withAbortSignal } from './abortable.ts';
 import type { AdapterExtensions } from './beside.ts';
+import { withAbortSignal } from './failures.ts';
 import { GrowingAnswers } from './growing.ts';
 import { findMatchingMessage, readOwnMessages } from './history.ts';
 import { createMessages, type RewordMessage } from './messages.ts';
@@ -47,8 +47,8 @@ export function createOutgoingCapabilities(deps: OutgoingDeps): OutgoingCapabili
     signal: AbortSignal,
     onStart?: () => void,
   ): Promise<Receipt> => {
-    const post = () => sendPart(deps, part, signal, onStart);
-    const receipt = await (growing === undefined ? post() : growing.finish(part, signal, post));
+    const grown = await growing?.complete(part, signal);
+    const receipt = grown ?? (await sendPart(deps, part, signal, onStart));
     const key = keyOf(part.route.chatId, receipt.platformMessageId);
     if (part.buttons !== undefined) offered.set(key, part.body.text);
     return receipt;

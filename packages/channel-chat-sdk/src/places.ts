@@ -1,5 +1,5 @@
-import type { AdapterValues, InboundMessage } from '@parley/core';
-import { BoundedMap } from '@parley/core';
+import type { ChatAddress } from '@parley/channels';
+import { type AdapterValues, BoundedMap, type InboundMessage } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
 
@@ -10,12 +10,6 @@ export interface ChatLocation {
   readonly isDirect: boolean;
   /** The id of the first message of the thread, on platforms whose thread ids contain it. */
   readonly root: string | undefined;
-}
-
-/** A chat and its thread, as named in a route. */
-interface RouteAddress {
-  readonly chatId: string;
-  readonly threadId?: string | undefined;
 }
 
 const TeamsThread = z.object({
@@ -63,7 +57,7 @@ export class LocationConverter {
   }
 
   /** The thread id that the adapter needs to send to a chat. */
-  async threadIdOf({ chatId, threadId }: RouteAddress): Promise<string> {
+  async threadIdOf({ chatId, threadId }: ChatAddress): Promise<string> {
     const { name } = this.#adapter;
     if (name === 'teams') return this.#teamsThreadId(chatId, threadId);
     return threadId === undefined ? `${name}:${chatId}` : `${name}:${chatId}:${threadId}`;

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import type { ChatAddress } from '@parley/channels';
 import { ChannelError, getOutboundFilePath, type OutboundPart, type Receipt } from '@parley/core';
 import type { Adapter, AdapterPostableMessage, FileUpload } from 'chat';
-import { withAbortSignal } from './abortable.ts';
-import { toCallFailure, toSendError } from './failures.ts';
+import { toCallFailure, toSendError, withAbortSignal } from './failures.ts';
 import type { LocationConverter } from './places.ts';
 import { escapeEmojiTokens, isCard, toPostable, toPostableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
 
 /** Sends a file and its caption as one message, for adapters that would send two. */
 export type FileUploader = (
-  place: { readonly chatId: string; readonly threadId?: string | undefined },
+  address: ChatAddress,
   file: { readonly name: string; readonly bytes: Uint8Array; readonly caption: string },
   signal: AbortSignal,
   onStart: (() => void) | undefined,

@@ -1,17 +1,19 @@
 import type { ChannelProbe, ProbeEnv } from '@parley/channels/probe';
-import { formatInstallCommand } from '@parley/core/install-line';
 import { getAdapterFacts } from './adapter-facts.ts';
 import {
   type CatalogAdapter,
+  findPlatform,
   getUseSetting,
   listEnvVariableSets,
   listEnvVariables,
   listOfferedAdapters,
+  PLATFORMS,
 } from './catalog.ts';
-import { isInstalled } from './installed.ts';
 import type { AccountOptions, Platform } from './platforms/platform.ts';
-import { findPlatform, PLATFORMS } from './platforms.ts';
 import { probePlatform } from './probe.ts';
+import type { EnvVariables } from './settings.ts';
+
+export { findInstallCommand } from './adapter-facts.ts';
 
 /** A value that *Set up* asks for. */
 interface SetUpValue {
@@ -22,19 +24,15 @@ interface SetUpValue {
   readonly help: string;
   readonly isSecret: boolean;
   readonly isOptional: boolean;
-  /** Whether the value is the content of a file. */
   readonly isFile?: true;
 }
 
-/** A platform that *Set up* offers. */
 export interface OfferedPlatform {
-  /** The name of the platform's channel. */
   readonly channel: string;
   readonly use: string;
   readonly name: string;
   readonly needs: string;
   readonly asks: readonly SetUpValue[];
-  /** What cannot be durable on the platform. */
   readonly notDurable: readonly string[];
   /** Present for adapters that Parley's tests do not cover. */
   readonly isUntested?: true;
@@ -102,7 +100,7 @@ function toAccountSettings(use: string, given: AccountOptions): AccountOptions {
 export function findValueProblems(
   { use, asks }: OfferedPlatform,
   given: AccountOptions,
-  env: Readonly<Record<string, string | undefined>>,
+  env: EnvVariables,
 ): readonly string[] {
   const { error } = getAdapterFacts(use, env).settings.safeParse(toAccountSettings(use, given));
   return (error?.issues ?? []).map(({ path, message }) => {
@@ -120,12 +118,6 @@ export function probeEnteredValues(
   const { settings } = getAdapterFacts(use);
   const { options } = settings.parse(toAccountSettings(use, given));
   return probePlatform({ use, name, options }, env);
-}
-
-/** The command that installs the adapter; undefined if it is installed. */
-export function findInstallCommand(use: string): string | undefined {
-  const { name, version } = getAdapterFacts(use).library;
-  return isInstalled(name) ? undefined : formatInstallCommand([`${name}@${version}`]);
 }
 
 /**

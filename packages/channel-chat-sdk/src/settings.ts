@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { findCatalogAdapter, listEnvVariableSets, listEnvVariables } from './catalog.ts';
+import {
+  findCatalogAdapter,
+  findPlatform,
+  listEnvVariableSets,
+  listEnvVariables,
+} from './catalog.ts';
 import type { AccountOptions, Platform } from './platforms/platform.ts';
-import { findPlatform } from './platforms.ts';
 
-type EnvVariables = Readonly<Record<string, string | undefined>>;
+export type EnvVariables = Readonly<Record<string, string | undefined>>;
 
 /** The settings of one account whose channel uses a Chat SDK adapter. */
 export interface ChatSdkSettings {

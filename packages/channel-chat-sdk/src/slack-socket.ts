@@ -1,4 +1,5 @@
 import { createRequire as requireFrom } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { guarded } from '@parley/channels';
 import { type Logger, ParleyError, reasonOf } from '@parley/core';
@@ -96,10 +97,8 @@ export class SlackSocket {
   }
 
   async #close(client: SocketClient): Promise<void> {
-    const over = AbortSignal.timeout(CLOSE_WITHIN_MS);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    over.addEventListener('abort', () => resolve(), { once: true });
-    await Promise.race([client.disconnect().catch(() => undefined), promise]);
+    const late = sleep(CLOSE_WITHIN_MS, undefined, { ref: false });
+    await Promise.race([client.disconnect().catch(() => undefined), late]);
   }
 
   /**

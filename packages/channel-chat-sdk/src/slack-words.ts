@@ -1,6 +1,6 @@
 import type { Message } from 'chat';
 import { z } from 'zod';
-import type { MessageWords, ReadingContext } from './reading.ts';
+import type { MessageWords, ReadingContext } from './to-inbound.ts';
 
 const Attachment = z.object({
   author_name: z.string().optional(),
@@ -17,13 +17,6 @@ const SlackEvent = z.object({
   user_team: z.string().optional(),
   attachments: z.array(z.unknown()).optional(),
 });
-
-/** Whether the author of a message belongs to a different workspace than the bot. */
-export function isFromOutside(raw: unknown, teamId: string | undefined): boolean {
-  const { data } = SlackEvent.safeParse(raw);
-  const team = data?.user_team ?? data?.team ?? data?.team_id;
-  return team === undefined || team !== teamId;
-}
 
 /**
  * Reads a Slack message from its raw text, which contains only what its author typed. Forwarded
@@ -45,6 +38,7 @@ export async function readSlack(message: Message, reading: ReadingContext): Prom
     ...(quotation !== '' && { quotation: { text: quotation } }),
     mentions,
     isMention: message.isMention ?? (userId !== undefined && mentions.includes(userId)),
+    senderTeamId: data?.user_team ?? data?.team ?? data?.team_id,
   };
 }
 

@@ -1,9 +1,11 @@
-import { ChannelError, type Logger, ParleyError, reasonOf } from '@parley/core';
+import type { BeforePart } from '@parley/channels';
+import { ChannelError, type Logger, type OutboundPart, ParleyError, reasonOf } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
-import { downloadFile, type FileDownloader } from './download.ts';
+import { downloadFile, type FileDownloader } from './attachments.ts';
 import type { RewordMessage } from './messages.ts';
 import type { FileUploader } from './send.ts';
+import type { BotNames } from './to-inbound.ts';
 
 /** The methods of Slack's client for which the adapter has no API. */
 export interface SlackApi {
@@ -67,18 +69,16 @@ export function getSlackApi(adapter: Adapter): SlackApi {
   return (adapter as unknown as { readonly webClient: SlackApi }).webClient;
 }
 
-const Identity = z.object({ user_id: z.string(), user: z.string(), team_id: z.string() });
+const Identity = z.object({ user: z.string(), team_id: z.string() });
 
 /**
  * Asks Slack for the bot's identity; rejects when the token is refused or Slack cannot be reached.
  */
 export async function identifySlack(
   adapter: Adapter,
-): Promise<{ readonly userId: string; readonly name: string; readonly teamId: string }> {
-  const { user_id, user, team_id } = Identity.parse(
-    await getSlackApi(adapter).apiCall('auth.test'),
-  );
-  return { userId: user_id, name: user, teamId: team_id };
+): Promise<Pick<BotNames, 'userName' | 'teamId'>> {
+  const { user, team_id } = Identity.parse(await getSlackApi(adapter).apiCall('auth.test'));
+  return { userName: user, teamId: team_id };
 }
 
 /** An edit that contains only text leaves a message's blocks, including its buttons. */
@@ -136,4 +136,46 @@ export function createSlackDownload(options: Readonly<Record<string, unknown>>):
     if (typeof botToken !== 'string' || !(isOwn || isSlack)) return undefined;
     return downloadFile(url, { platform: 'Slack', token: botToken }, limit, signal);
   };
+}
+
+/** Whether a part that was not found in a chat is certainly missing from it. */
+export type AbsenceCheck = (
+  part: Pick<OutboundPart, 'route'>,
+  before: BeforePart,
+) => Promise<boolean>;
+
+const Messages = z.object({
+  messages: z.array(z.object({ ts: z.string(), user: z.string().optional() })),
+  has_more: z.boolean().optional(),
+});
+/** The ids of Slack messages are timestamps; those of files are not. */
+const TIME = /^\d{10}\.\d{6}$/;
+const MAX_READ = 200;
+
+/**
+ * Reads the messages in a chat or thread since the latest one that was known before the part. The
+ * part is certainly missing if the bot has written nothing since then; any unknown message of the
+ * bot could be the part in a form that Slack has changed.
+ */
+export function createSlackAbsenceCheck(adapter: Adapter): AbsenceCheck {
+  return async ({ route: { chatId: channel, threadId: ts } }, { known }) => {
+    const { botUserId } = adapter;
+    if (botUserId === undefined) return false;
+    const oldest = findNewestTime(known.filter((each) => each.chatId === channel));
+    const place = { channel, limit: MAX_READ, ...(oldest !== undefined && { oldest }) };
+    const api = getSlackApi(adapter);
+    const read = Messages.parse(
+      ts === undefined
+        ? await api.apiCall('conversations.history', place)
+        : await api.apiCall('conversations.replies', { ...place, ts }),
+    );
+    // Slack always lists the first message of a thread.
+    const since = read.messages.filter((each) => oldest === undefined || each.ts > oldest);
+    return read.has_more !== true && since.every(({ user }) => user !== botUserId);
+  };
+}
+
+function findNewestTime(known: BeforePart['known']): string | undefined {
+  const times = known.flatMap(({ messageId }) => (TIME.test(messageId) ? messageId : []));
+  return times.toSorted().at(-1);
 }

@@ -1,6 +1,6 @@
 import type { Message } from 'chat';
 import { z } from 'zod';
-import type { MessageWords, ReadingContext } from './reading.ts';
+import type { MessageWords, ReadingContext } from './to-inbound.ts';
 
 const TeamsActivity = z.object({
   text: z.string().default(''),

@@ -2,11 +2,34 @@ import type { InboundMessage } from '@parley/core';
 import type { Author, Message } from 'chat';
 import { type AttachmentsResult, describeUnreadFiles } from './attachments.ts';
 import { type ChatLocation, toChat } from './places.ts';
-import type { BotNames, MessageWords } from './reading.ts';
-import { isFromOutside } from './slack-words.ts';
 
-/** The context in which a message is converted. */
-export interface MessageFacts {
+export interface BotNames {
+  readonly userName: string;
+  readonly userId: string | undefined;
+  /** The workspace of the Slack bot. */
+  readonly teamId?: string | undefined;
+}
+
+/** What is needed to read the text of a message. */
+export interface ReadingContext {
+  readonly platform: string;
+  readonly bot: BotNames;
+  /** The display name of a user. */
+  readonly nameOf: (userId: string) => Promise<string | undefined>;
+}
+
+/** The content of a message, and how much of it its sender typed. */
+export interface MessageWords
+  extends Pick<InboundMessage, 'text' | 'authored' | 'quotation' | 'replyTo' | 'mentions'> {
+  /** Whether the text addresses the bot. */
+  readonly isMention: boolean;
+  /** The organization or workspace around the chat, which access lists may name. */
+  readonly within?: string | undefined;
+  /** The sender's Slack workspace. */
+  readonly senderTeamId?: string | undefined;
+}
+
+interface MessageFacts {
   readonly channel: string;
   readonly account: string;
   readonly place: ChatLocation;
@@ -23,14 +46,15 @@ export interface MessageFacts {
 /** Converts an adapter's message into an inbound message (F01). */
 export function toInbound(message: Message, facts: MessageFacts): InboundMessage {
   const { channel, account, place, words, read, bot, title, isExternal, isOurThread } = facts;
-  const { isMention, within, text, authored, quotation, replyTo, mentions } = words;
+  const { isMention, within, senderTeamId, text, authored, quotation, replyTo, mentions } = words;
   const isReply = replyTo?.senderId !== undefined && replyTo.senderId === bot.userId;
   const addressed = place.isDirect || isMention || isReply || isOurThread;
   const chat = {
     ...toChat(resolveThreadLocation(place, message, addressed), title),
     ...(within && { within }),
   };
-  const isOutsider = isExternal && isFromOutside(message.raw, bot.teamId);
+  const isFromOurTeam = senderTeamId !== undefined && senderTeamId === bot.teamId;
+  const isOutsider = isExternal && !isFromOurTeam;
   const missing = describeUnreadFiles(read.unread, chat.type);
   // Text from members of another organization in a shared channel counts as text from outsiders.
   const typed = isOutsider ? {} : missing === '' ? authored : { ...authored, text: undefined };

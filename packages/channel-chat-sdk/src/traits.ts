@@ -21,7 +21,7 @@ export interface PlatformTraits {
    * blocks.
    */
   readonly blocks?: { readonly maxLength: number; readonly max: number };
-  /** The maximum number of buttons per message, if fewer than eight; the rest are left out. */
+  /** The maximum number of buttons per message, if fewer than eight; more are all left out. */
   readonly maxButtons?: number;
   readonly media: Capabilities['media'];
   readonly maxFileBytes?: number;
@@ -41,7 +41,6 @@ export interface PlatformTraits {
   readonly growMs?: number;
 }
 
-/** An adapter's traits with the name of its platform. */
 export interface NamedTraits extends PlatformTraits {
   readonly platform: string;
 }

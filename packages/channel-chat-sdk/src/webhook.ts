@@ -1,5 +1,5 @@
 import { type HttpCapability, readBody, type SecretDoor } from '@parley/channels';
-import { type Logger, reasonOf } from '@parley/core';
+import { type Logger, reasonOf, rejectOnAbort } from '@parley/core';
 import type { Adapter } from 'chat';
 import { type CurrentEvent, EventScope } from './event-scope.ts';
 import type { ChatState } from './state.ts';
@@ -43,7 +43,6 @@ export class Webhook implements HttpCapability {
     await Promise.all(this.#underWay);
   }
 
-  /** Handles one request from the platform. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
     const { method, headers, url } = request;
     let body: string | undefined;
@@ -76,7 +75,9 @@ export class Webhook implements HttpCapability {
     const { current, log } = this.#deps;
     const scope = new EventScope();
     try {
-      return await withTimeLimit(current.run(scope, () => this.#handle(request, scope)));
+      const handling = current.run(scope, () => this.#handle(request, scope));
+      const late = () => new Error('handling the event took too long');
+      return await rejectOnAbort(handling, AbortSignal.timeout(MAX_EVENT_MS), late);
     } catch (error) {
       log.error(
         { reason: reasonOf(error) },
@@ -96,17 +97,5 @@ export class Webhook implements HttpCapability {
     await scope.settle();
     await state.apply(scope);
     return response;
-  }
-}
-
-async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
-  const timeout = AbortSignal.timeout(MAX_EVENT_MS);
-  const { promise, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new Error('handling the event took too long'));
-  timeout.addEventListener('abort', giveUp);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    timeout.removeEventListener('abort', giveUp);
   }
 }

@@ -3,7 +3,7 @@ import { type ChannelContext, parseJson } from '@parley/channels';
 import { BoundedMap, ChannelError, toLiteralMarkdown } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
-import { createTooLargeError, downloadFile, type FileDownloader } from './download.ts';
+import { createTooLargeError, downloadFile, type FileDownloader } from './attachments.ts';
 
 const Status = z.object({
   id: z.string(),

@@ -1,6 +1,6 @@
 import { Message, parseMarkdown, toPlainText } from 'chat';
 import { describe, expect, it } from 'vitest';
-import type { ReadingContext } from './reading.ts';
+import type { ReadingContext } from './to-inbound.ts';
 import { readWords } from './words.ts';
 
 const bot = { userName: 'parley', userId: 'B1' };

@@ -1,8 +1,8 @@
 import { type Message, toPlainText, walkAst } from 'chat';
 import { z } from 'zod';
-import type { BotNames, MessageWords, ReadingContext } from './reading.ts';
 import { readSlack } from './slack-words.ts';
 import { readTeams } from './teams-words.ts';
+import type { BotNames, MessageWords, ReadingContext } from './to-inbound.ts';
 
 /**
  * Reads the text of a message. Adapters provide text without its formatting; what this loses (link
@@ -63,14 +63,17 @@ function readText(message: Message, { bot }: ReadingContext, text: string): Mess
 }
 
 /** Removes a leading mention of the bot, so that a command may follow it. */
-function removeLeadingMention(text: string, { userName, userId }: BotNames): string {
-  const names = [userName, userId].filter((name) => name !== undefined).map(RegExp.escape);
-  return text.replace(new RegExp(`^\\s*@(?:${names.join('|')})(?![\\w-])[\\s,:]*`, 'i'), '');
+function removeLeadingMention(text: string, bot: BotNames): string {
+  return text.replace(new RegExp(`^\\s*${toMentionPattern(bot)}[\\s,:]*`, 'i'), '');
 }
 
-function mentionsBot(text: string, { userName, userId }: BotNames): boolean {
+function mentionsBot(text: string, bot: BotNames): boolean {
+  return new RegExp(`(?<![\\w.])${toMentionPattern(bot)}`, 'i').test(text);
+}
+
+function toMentionPattern({ userName, userId }: BotNames): string {
   const names = [userName, userId].filter((name) => name !== undefined).map(RegExp.escape);
-  return new RegExp(`(?<![\\w.])@(?:${names.join('|')})(?![\\w-])`, 'i').test(text);
+  return `@(?:${names.join('|')})(?![\\w-])`;
 }
 
 const GitHubRaw = z

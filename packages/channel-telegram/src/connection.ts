@@ -9,12 +9,12 @@ import {
   type SecretDoor,
   sameSecret,
 } from '@parley/channels';
-import { reasonOf } from '@parley/core';
+import { createLanes, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import type { Bot } from './bot.ts';
 import { decideAfterConnectionFailure, toCallFailure } from './failures.ts';
-import { admitBatch, createLanes, getUpdateLane } from './lanes.ts';
+import { admitBatch, getUpdateLane } from './lanes.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 

@@ -4,6 +4,7 @@ import {
   BoundedMap,
   ChannelError,
   type Clock,
+  createLanes,
   type Logger,
   type Monotonic,
   type OutboundPart,
@@ -15,7 +16,6 @@ import { hasSoleRecipient } from './ephemeral.ts';
 import { type CallFailure, toCallFailure, toRepeatableError } from './failures.ts';
 import { findFirstOwnMessage, getNumberSequence } from './find-sent.ts';
 import { parseMessageNumber, toReplyParameters } from './format.ts';
-import { createLanes } from './lanes.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { toRequestFields } from './places.ts';
 import { MAX_TEXT } from './settings.ts';

@@ -1,3 +1,4 @@
+import { createLanes } from '@parley/core';
 import type { WireUpdate } from './wire.ts';
 
 /** The result of admitting the updates of one poll. */
@@ -63,25 +64,4 @@ export function getUpdateLane(update: WireUpdate): string {
 function readField(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null;
   return isObject ? Reflect.get(value, name) : undefined;
-}
-
-/**
- * Runs the tasks of one lane sequentially, in the order they were added, and lanes concurrently.
- */
-type RunInLane = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
-
-/** Creates lanes that are removed once they are empty. A failed task does not block later ones. */
-export function createLanes(): RunInLane {
-  const last = new Map<string, Promise<unknown>>();
-  return (lane, task) => {
-    const before = last.get(lane) ?? Promise.resolve();
-    const running = before.then(task);
-    const over = running
-      .catch(() => undefined)
-      .finally(() => {
-        if (last.get(lane) === over) last.delete(lane);
-      });
-    last.set(lane, over);
-    return running;
-  };
 }

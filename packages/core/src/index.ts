@@ -4,6 +4,7 @@ export * from './authored.ts';
 export * from './cache.ts';
 export * from './channel.ts';
 export * from './channel-ids.ts';
+export * from './concurrency.ts';
 export * from './context-block.ts';
 export * from './context-text.ts';
 export * from './defects.ts';

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { getSecretEnvVars, listEnvVars, listPlatformAdapters } from 'chat/adapters';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { listOfferedAdapters } from '../../../packages/channel-chat-sdk/src/catalog.ts';
-import { PLATFORMS } from '../../../packages/channel-chat-sdk/src/platforms.ts';
+import { listOfferedAdapters, PLATFORMS } from '../../../packages/channel-chat-sdk/src/catalog.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const Manifest = z.object({ devDependencies: z.record(z.string(), z.string()) });

@@ -1,14 +1,14 @@
 import { type IdForm, trimCopiedId } from '@parley/core';
 import {
-  apiUrl,
-  count,
+  apiUrlSchema,
   createIdForm,
   createUserNameOption,
-  digits,
+  digitsSchema,
+  integerSchema,
   LISTED,
-  matching,
   type Platform,
-  words,
+  patternSchema,
+  textSchema,
 } from './platform.ts';
 
 const person = createIdForm(
@@ -59,15 +59,15 @@ export const github: Platform = {
   options: {
     token: {
       variable: 'GITHUB_TOKEN',
-      schema: words('Token', 'A personal access token of the account that answers.'),
+      schema: textSchema('Token', 'A personal access token of the account that answers.'),
     },
     appId: {
       variable: 'GITHUB_APP_ID',
-      schema: digits('App id', 'The App ID of a GitHub App.', 'the id of an app'),
+      schema: digitsSchema('App id', 'The App ID of a GitHub App.', 'the id of an app'),
     },
     privateKey: {
       variable: 'GITHUB_PRIVATE_KEY',
-      schema: matching(
+      schema: patternSchema(
         'Private key',
         'The private key of the GitHub App: the content of its .pem file.',
         /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
@@ -76,7 +76,7 @@ export const github: Platform = {
     },
     installationId: {
       variable: 'GITHUB_INSTALLATION_ID',
-      schema: count(
+      schema: integerSchema(
         'Installation id',
         'The installation of the GitHub App. If not set, it is taken from each webhook call.',
         'the id of an installation',
@@ -84,7 +84,7 @@ export const github: Platform = {
     },
     webhookSecret: {
       variable: 'GITHUB_WEBHOOK_SECRET',
-      schema: words(
+      schema: textSchema(
         'Webhook secret',
         'The secret that you entered for the webhook.',
         "the webhook's secret",
@@ -96,11 +96,15 @@ export const github: Platform = {
     ),
     botUserId: {
       variable: 'GITHUB_BOT_USER_ID',
-      schema: count('User id of the bot', 'If not set, it is requested from GitHub.', 'a number'),
+      schema: integerSchema(
+        'User id of the bot',
+        'If not set, it is requested from GitHub.',
+        'a number',
+      ),
     },
     apiUrl: {
       variable: 'GITHUB_API_URL',
-      schema: apiUrl('For GitHub Enterprise Server: https://HOST/api/v3.'),
+      schema: apiUrlSchema('For GitHub Enterprise Server: https://HOST/api/v3.'),
     },
   },
   needs: [[['token'], ['appId', 'privateKey']], [['webhookSecret']], [['userName']]],

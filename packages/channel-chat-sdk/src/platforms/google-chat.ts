@@ -1,15 +1,15 @@
 import { type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
-  apiUrl,
+  apiUrlSchema,
   createIdForm,
   createUserNameOption,
-  digits,
+  digitsSchema,
   LISTED,
   type OptionFacts,
   type Platform,
+  textSchema,
   WHOAMI,
-  words,
 } from './platform.ts';
 
 const person = createIdForm(
@@ -97,7 +97,7 @@ function parseKey(written: string, context: z.RefinementCtx): unknown {
 
 const pubsub = (variable: string, title: string, help: string): OptionFacts => ({
   variable,
-  schema: words(title, help),
+  schema: textSchema(title, help),
 });
 
 /** Google Chat, as an app of Google Workspace. */
@@ -120,7 +120,7 @@ export const googleChat: Platform = {
     },
     googleChatProjectNumber: {
       variable: 'GOOGLE_CHAT_PROJECT_NUMBER',
-      schema: digits(
+      schema: digitsSchema(
         'Project number',
         "Number of the Google Cloud project, if the app's authentication audience is the project number.",
         'the number of a project',
@@ -174,7 +174,7 @@ export const googleChat: Platform = {
         .meta({ title: 'Accept unsigned calls' }),
     },
     userName: createUserNameOption('The name that people mention.'),
-    apiUrl: { variable: 'GOOGLE_CHAT_API_URL', schema: apiUrl('URL of the Chat API.') },
+    apiUrl: { variable: 'GOOGLE_CHAT_API_URL', schema: apiUrlSchema('URL of the Chat API.') },
   },
   needs: [
     [['credentials'], ['useApplicationDefaultCredentials']],

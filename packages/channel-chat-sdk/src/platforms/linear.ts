@@ -1,14 +1,14 @@
 import { type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
-  apiUrl,
+  apiUrlSchema,
   createIdForm,
   createUserNameOption,
   GUID,
   LISTED,
   type Platform,
+  textSchema,
   WHOAMI,
-  words,
 } from './platform.ts';
 
 const ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
@@ -60,11 +60,11 @@ export const linear: Platform = {
   options: {
     apiKey: {
       variable: 'LINEAR_API_KEY',
-      schema: words('API key', 'A personal API key of the account that answers.'),
+      schema: textSchema('API key', 'A personal API key of the account that answers.'),
     },
     accessToken: {
       variable: 'LINEAR_ACCESS_TOKEN',
-      schema: words('Access token', 'An OAuth access token of an application.'),
+      schema: textSchema('Access token', 'An OAuth access token of an application.'),
     },
     clientCredentials: {
       schema: z
@@ -87,7 +87,7 @@ export const linear: Platform = {
     },
     webhookSecret: {
       variable: 'LINEAR_WEBHOOK_SECRET',
-      schema: words(
+      schema: textSchema(
         'Webhook secret',
         "The signing secret from the webhook's page.",
         "the webhook's signing secret",
@@ -103,7 +103,7 @@ export const linear: Platform = {
         .meta({ title: 'What it answers' }),
     },
     userName: createUserNameOption('The name that people mention.', 'LINEAR_BOT_USERNAME'),
-    apiUrl: { variable: 'LINEAR_API_URL', schema: apiUrl('URL of the API.') },
+    apiUrl: { variable: 'LINEAR_API_URL', schema: apiUrlSchema('URL of the API.') },
   },
   needs: [
     [['apiKey'], ['accessToken'], ['clientCredentials']],

@@ -24,7 +24,6 @@ export interface Platform {
   /** False where people without access get no answer (F05). */
   readonly answersStrangers?: false;
   readonly options: Readonly<Record<string, OptionFacts>>;
-  /** Each need has several lists of options, of which one must be complete. */
   readonly needs:
     | readonly RequiredOptions[]
     | ((given: AccountOptions) => readonly RequiredOptions[]);
@@ -42,20 +41,19 @@ export interface Platform {
   readonly isCalled: (given: AccountOptions) => boolean;
 }
 
-/** The options in an account's settings. */
 export type AccountOptions = Readonly<Record<string, unknown>>;
 /** Lists of options, of which one must be complete. */
 export type RequiredOptions = readonly (readonly string[])[];
 
-/** A text option; `error` says what the text must be. */
-export const words = (title: string, help: string, error = 'text') =>
+/** The schema of a text option; `error` says what the text must be. */
+export const textSchema = (title: string, help: string, error = 'text') =>
   z.string({ error }).min(1, error).optional().describe(help).meta({ title });
 
-export const matching = (title: string, help: string, pattern: RegExp, error: string) =>
+export const patternSchema = (title: string, help: string, pattern: RegExp, error: string) =>
   z.string({ error }).regex(pattern, error).optional().describe(help).meta({ title });
 
-/** A numeric option that is passed on as text. */
-export const digits = (title: string, help: string, error: string) =>
+/** The schema of an id of digits, which is passed on as text. */
+export const digitsSchema = (title: string, help: string, error: string) =>
   z
     .union([z.string().regex(/^\d+$/, error), z.int()], { error })
     .transform(String)
@@ -63,10 +61,10 @@ export const digits = (title: string, help: string, error: string) =>
     .describe(help)
     .meta({ title });
 
-export const count = (title: string, help: string, error: string) =>
+export const integerSchema = (title: string, help: string, error: string) =>
   z.int({ error }).optional().describe(help).meta({ title });
 
-export const apiUrl = (help: string) =>
+export const apiUrlSchema = (help: string) =>
   z
     .url({ protocol: /^https?$/, error: 'an http or https URL' })
     .optional()
@@ -74,7 +72,7 @@ export const apiUrl = (help: string) =>
     .meta({ title: 'API server' });
 
 export function createUserNameOption(help: string, variable?: string): OptionFacts {
-  const schema = words('Name of the bot', help, 'the name that people mention');
+  const schema = textSchema('Name of the bot', help, 'the name that people mention');
   return { schema, ...(variable !== undefined && { variable }) };
 }
 

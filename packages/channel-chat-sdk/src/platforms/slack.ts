@@ -2,14 +2,14 @@ import { trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
   type AccountOptions,
-  apiUrl,
+  apiUrlSchema,
   createIdForm,
   createUserNameOption,
   LISTED,
-  matching,
   type Platform,
+  patternSchema,
+  textSchema,
   WHOAMI,
-  words,
 } from './platform.ts';
 
 const person = createIdForm(
@@ -71,7 +71,7 @@ export const slack: Platform = {
   options: {
     botToken: {
       variable: 'SLACK_BOT_TOKEN',
-      schema: matching(
+      schema: patternSchema(
         'Bot token',
         "From your app's page OAuth & Permissions, after you have installed the app.",
         /^xoxb-\S+$/,
@@ -80,7 +80,7 @@ export const slack: Platform = {
     },
     appToken: {
       variable: 'SLACK_APP_TOKEN',
-      schema: matching(
+      schema: patternSchema(
         'App-level token',
         "For socket mode: from your app's page Basic Information, with the scope connections:write.",
         /^xapp-\S+$/,
@@ -89,7 +89,7 @@ export const slack: Platform = {
     },
     signingSecret: {
       variable: 'SLACK_SIGNING_SECRET',
-      schema: words(
+      schema: textSchema(
         'Signing secret',
         "For a webhook: from your app's page Basic Information.",
         "your app's signing secret",
@@ -115,11 +115,11 @@ export const slack: Platform = {
     },
     userName: createUserNameOption("Replaced by the app's name as soon as Slack returns it."),
     botUserId: {
-      schema: words('User id of the bot', 'If not set, it is requested from Slack.'),
+      schema: textSchema('User id of the bot', 'If not set, it is requested from Slack.'),
     },
     apiUrl: {
       variable: 'SLACK_API_URL',
-      schema: apiUrl('URL of the Web API, for GovSlack: https://slack-gov.com/api/.'),
+      schema: apiUrlSchema('URL of the Web API, for GovSlack: https://slack-gov.com/api/.'),
     },
   },
   needs: (given) => [

@@ -1,15 +1,15 @@
 import { type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
-  apiUrl,
+  apiUrlSchema,
   createIdForm,
   createUserNameOption,
   GUID,
   LISTED,
-  matching,
   type Platform,
+  patternSchema,
+  textSchema,
   WHOAMI,
-  words,
 } from './platform.ts';
 
 const person = createIdForm(
@@ -39,11 +39,11 @@ const group: IdForm = {
       /^https:\/\/teams\.(?:microsoft\.com|live\.com)\/l\/(?:channel|chat|message)\/([^/?]+)/.exec(
         bare,
       )?.[1];
-    return CONVERSATION.exec(linked === undefined ? bare : decodeHtml(linked))?.[1] ?? null;
+    return CONVERSATION.exec(linked === undefined ? bare : decodeUrl(linked))?.[1] ?? null;
   },
 };
 
-function decodeHtml(text: string): string {
+function decodeUrl(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -78,7 +78,7 @@ export const teams: Platform = {
   options: {
     appId: {
       variable: 'TEAMS_APP_ID',
-      schema: matching(
+      schema: patternSchema(
         'App id',
         'The Microsoft App ID of the Azure Bot, also called client id.',
         GUID,
@@ -87,7 +87,7 @@ export const teams: Platform = {
     },
     appPassword: {
       variable: 'TEAMS_APP_PASSWORD',
-      schema: words(
+      schema: textSchema(
         'Client secret',
         "The value of the app registration's client secret, not its id.",
         'the value of a client secret',
@@ -95,7 +95,7 @@ export const teams: Platform = {
     },
     appTenantId: {
       variable: 'TEAMS_APP_TENANT_ID',
-      schema: matching(
+      schema: patternSchema(
         'Tenant id',
         'The directory (tenant) id of the app registration. Required by single-tenant bots, the only kind that Azure still creates.',
         GUID,
@@ -125,7 +125,7 @@ export const teams: Platform = {
     userName: createUserNameOption('The name that people mention.'),
     apiUrl: {
       variable: 'TEAMS_API_URL',
-      schema: apiUrl('URL of the Bot Connector, for government clouds.'),
+      schema: apiUrlSchema('URL of the Bot Connector, for government clouds.'),
     },
   },
   needs: [

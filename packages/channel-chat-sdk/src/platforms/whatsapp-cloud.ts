@@ -1,12 +1,12 @@
 import { explainPhoneNumber, findPhoneNumber, type IdForm, trimCopiedId } from '@parley/core';
 import {
-  apiUrl,
+  apiUrlSchema,
   createIdForm,
   createUserNameOption,
-  digits,
-  matching,
+  digitsSchema,
   type Platform,
-  words,
+  patternSchema,
+  textSchema,
 } from './platform.ts';
 
 /**
@@ -46,18 +46,18 @@ export const whatsappCloud: Platform = {
   options: {
     accessToken: {
       variable: 'WHATSAPP_ACCESS_TOKEN',
-      schema: words(
+      schema: textSchema(
         'Access token',
         'A permanent token of a system user with whatsapp_business_messaging.',
       ),
     },
     appSecret: {
       variable: 'WHATSAPP_APP_SECRET',
-      schema: words('App secret', 'From the page App settings, Basic, of your Meta app.'),
+      schema: textSchema('App secret', 'From the page App settings, Basic, of your Meta app.'),
     },
     phoneNumberId: {
       variable: 'WHATSAPP_PHONE_NUMBER_ID',
-      schema: digits(
+      schema: digitsSchema(
         'Phone number id',
         'The id that Meta assigned to your number, from the page API Setup; it is not the phone number.',
         'the id of a phone number, which has only digits',
@@ -65,16 +65,21 @@ export const whatsappCloud: Platform = {
     },
     verifyToken: {
       variable: 'WHATSAPP_VERIFY_TOKEN',
-      schema: words(
+      schema: textSchema(
         'Verify token',
         "A text of your choice, which you also enter next to the webhook's URL.",
       ),
     },
     userName: createUserNameOption('Shown in logs.', 'WHATSAPP_BOT_USERNAME'),
     apiVersion: {
-      schema: matching('API version', 'Version of the Graph API.', /^v\d+\.\d+$/, 'such as v25.0'),
+      schema: patternSchema(
+        'API version',
+        'Version of the Graph API.',
+        /^v\d+\.\d+$/,
+        'such as v25.0',
+      ),
     },
-    apiUrl: { variable: 'WHATSAPP_API_URL', schema: apiUrl('URL of the Graph API.') },
+    apiUrl: { variable: 'WHATSAPP_API_URL', schema: apiUrlSchema('URL of the Graph API.') },
   },
   needs: [[['accessToken']], [['appSecret']], [['phoneNumberId']], [['verifyToken']]],
   left: {},

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, reasonOf } from '@parley/core';
+import { type Clock, type Logger, reasonOf, rejectOnAbort } from '@parley/core';
 import type { StartSweep, WakeUpQueue } from '@parley/queue';
 import type { AttachmentRepository, DueAttachment, SenderKey } from '@parley/store';
 import type { FilesCapability } from '../adapter.ts';
@@ -144,7 +144,9 @@ async function fetchAttachment(
   let bytes: Uint8Array;
   try {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]);
-    bytes = await rejectWhenAborted(files.fetch(due.attachment.ref, plan.limit, signal), signal);
+    // An adapter that ignores its signal must not delay everyone else's files.
+    const fetching = files.fetch(due.attachment.ref, plan.limit, signal);
+    bytes = await rejectOnAbort(fetching, signal, () => new Error('fetching took too long'));
   } catch (thrown) {
     if (closing.aborted) return false;
     const next = decideAfterFetchFailure(thrown, due.attempts);
@@ -221,15 +223,3 @@ async function getTotalQuota(
 }
 
 const NO_FILES = 'I cannot fetch files from this channel';
-
-/** An adapter that ignores its signal must not delay everyone else's files. */
-async function rejectWhenAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const ended = Promise.withResolvers<never>();
-  const end = (): void => ended.reject(new Error('fetching took too long'));
-  signal.addEventListener('abort', end, { once: true });
-  try {
-    return await Promise.race([work, ended.promise]);
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
-}

@@ -1,4 +1,5 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
+import { rejectOnAbort } from '@parley/core';
 import { z } from 'zod';
 import {
   CALL_CAPABILITIES,
@@ -84,7 +85,7 @@ export async function openClient(
   client.fallbackNotificationHandler = async ({ method }) => {
     if (method.endsWith('/list_changed')) onChange();
   };
-  await runWithinSignal(client.connect(transport, { signal, timeout: NO_LIMIT_MS }), signal);
+  await rejectOnAbort(client.connect(transport, { signal, timeout: NO_LIMIT_MS }), signal);
   listenForChanges(client);
   return client;
 }
@@ -99,17 +100,6 @@ function listenForChanges(client: Client): void {
   if (client.getProtocolEra() !== 'modern' || Object.keys(filter).length === 0) return;
   // If the subscription fails, the next regular poll detects the change.
   client.listen(filter).catch(() => {});
-}
-
-async function runWithinSignal<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const stopped = Promise.withResolvers<never>();
-  const stop = (): void => stopped.reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, stopped.promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 /** An initialized client and the state of its connection. */

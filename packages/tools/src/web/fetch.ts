@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { reasonOf } from '@parley/core';
+import { reasonOf, rejectOnAbort } from '@parley/core';
 import {
   type AddressRules,
   checkUrl,
@@ -71,6 +71,7 @@ async function followRedirects(
   let checked = checkUrl(address, limits.ports);
   for (let hop = 0; hop <= limits.maxRedirects; hop += 1) {
     const { url } = checked;
+    // A lookup cannot be aborted, so a slow one is abandoned.
     const at = await rejectOnAbort(resolveHost(checked, rules), signal);
     const response = await requestOnce(url, at, signal);
     const { statusCode: status = 0, headers } = response;
@@ -86,15 +87,6 @@ async function followRedirects(
     'web-redirects',
     `${checked.url.host} redirects too often: more than ${limits.maxRedirects} redirects.`,
   );
-}
-
-/** A lookup cannot be aborted, so a slow lookup is abandoned. */
-function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', stop));
 }
 
 function createStatusError({ host }: URL, status: number): WebError {

@@ -2,7 +2,7 @@ import { readId } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PLATFORMS } from './platforms.ts';
+import { PLATFORMS } from '../catalog.ts';
 
 const GUID = '01234567-89ab-cdef-0123-456789abcdef';
 const CHANNEL = '19:abc_DEF-1@thread.tacv2';
