@@ -9,24 +9,13 @@ import { toRunOptions } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DIALECTS, READERS } from './markup/readers.ts';
+import { DIALECTS, MAX_LENGTHS, READERS } from './markup/readers.ts';
 
 type Dialect = PrintedTarget['dialect'];
-const LENGTHS: Readonly<Record<Dialect, number>> = {
-  telegram: 4_096,
-  discord: 2_000,
-  whatsapp: 4_000,
-  slack: 4_000,
-  'google-chat': 4_000,
-  teams: 4_000,
-  gfm: 4_000,
-  plain: 4_000,
-  html: 100_000,
-};
 
 /** The visible text and formats of Markdown that fits into one message. */
 function stretchesIn(dialect: Dialect, markdown: string) {
-  const target = { dialect, maxLength: LENGTHS[dialect], unit: 'utf16' } as const;
+  const target = { dialect, maxLength: MAX_LENGTHS[dialect], unit: 'utf16' } as const;
   return render(markdown, target).flatMap(({ text, plain }) => READERS[dialect].read(text, plain));
 }
 

@@ -4,23 +4,14 @@ import { toRunOptions } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DIALECTS, READERS } from './markup/readers.ts';
+import { DIALECTS, MAX_LENGTHS, READERS } from './markup/readers.ts';
 
-const LENGTHS: Readonly<Record<PrintedTarget['dialect'], number>> = {
-  telegram: 4_096,
-  discord: 2_000,
-  whatsapp: 4_000,
-  slack: 4_000,
-  'google-chat': 4_000,
-  teams: 4_000,
-  gfm: 4_000,
-  plain: 1_000,
-  html: 100_000,
-};
+/** A short limit, so that some calls are split into parts. */
+const MAX_PLAIN_LENGTH = 1_000;
 
 /** The visible text in the chat, without the characters that printers insert as separators. */
 function readIn(dialect: PrintedTarget['dialect'], markdown: string): string {
-  const maxLength = LENGTHS[dialect];
+  const maxLength = dialect === 'plain' ? MAX_PLAIN_LENGTH : MAX_LENGTHS[dialect];
   const parts = render(markdown, { dialect, maxLength, unit: 'utf16', numbered: true });
   const read = parts.map(({ text, plain }) => {
     const seen = READERS[dialect].read(text, plain);

@@ -1,14 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { findPageFaults } from './page-faults.ts';
-import { field, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { field, sendMessage, untilAnswer } from './web-scene.ts';
+import { startWebTelegramScene, type WebTelegramScene } from './web-telegram-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-const ANN = 501;
 /** A one-pixel picture. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -17,8 +16,7 @@ const PNG = Buffer.from(
 const WIDE = { viewport: { width: 1440, height: 860 } };
 
 describe.runIf(chromiumUrl)('the inbox on several devices', () => {
-  let telegram: TelegramDouble;
-  let scene: WebScene;
+  let scene: WebTelegramScene;
   /**
    * The browser of a person, and a second browser whose clock is stopped, so that only events
    * update it.
@@ -26,29 +24,18 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   let desk: Page;
   let phone: Page;
   beforeAll(async () => {
-    telegram = await startTelegramDouble();
-    scene = await startWebScene(chromiumUrl ?? '', {
-      owners: [`telegram:${ANN}`],
-      approvals: { ask: ['write'] },
-      channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
-    });
+    scene = await startWebTelegramScene(chromiumUrl ?? '', { approvals: { ask: ['write'] } });
     desk = await scene.open(WIDE);
     await sendMessage(desk, 'a note about ships');
     await untilAnswer(desk, 'You said: a note about ships');
-    await fromAnn('Hello');
+    scene.sayAsAnn('Hello');
     await row(desk, 'Ann').getByText('You said: Hello').waitFor();
     phone = await scene.open(WIDE);
     await row(phone, 'Ann').waitFor();
     await standStill(phone);
   });
-  afterAll(async () => {
-    await scene.close();
-    await telegram.close();
-  });
+  afterAll(() => scene.close());
 
-  const fromAnn = async (text: string) => {
-    telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text });
-  };
   /** Stops the page's intervals, while events from the gateway still arrive. */
   const standStill = async (page: Page) => {
     await page.clock.install();
@@ -87,7 +74,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   });
 
   it('[U12] marks a message as new until one of the devices has shown it', async () => {
-    await fromAnn('Is there news?');
+    scene.sayAsAnn('Is there news?');
     const isNew = (page: Page) => row(page, 'Ann').getByText('New', { exact: true }).count();
     await seenBy(phone, () => isNew(phone)).toBe(1);
     await row(desk, 'Ann').click();
@@ -114,7 +101,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
       },
       body: JSON.stringify({ id: 'from-elsewhere', text: 'a note about birds' }),
     });
-    await fromAnn('Still here');
+    scene.sayAsAnn('Still here');
     await seenBy(phone, unread).toEqual(['Unread 1']);
     expect(await titles(phone)).toEqual(['a note about birds', 'Harbor']);
     await choice.selectOption('');
@@ -133,15 +120,15 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
       .getByRole('link', { name: /^Inbox/ });
     const write = { name: 'write', arguments: { path: 'notes/birds.md', text: 'Parrots talk.' } };
     scene.model.queue({ toolCalls: [write] }, 'As you like.');
-    await fromAnn('Note it');
+    scene.sayAsAnn('Note it');
     await seenBy(phone, () => row(phone, 'Ann').getByText('Approval').count()).toBe(1);
     await seenBy(phone, () => inbox.innerText()).toMatch(/1\s+question waits/);
     const [{ code }] = (await read<Waiting>('approvals/waiting')).approvals;
-    await fromAnn(`/deny ${code}`);
+    scene.sayAsAnn(`/deny ${code}`);
     await seenBy(phone, () => row(phone, 'Ann').getByText('As you like.').count()).toBe(1);
     await seenBy(phone, () => inbox.innerText()).not.toMatch(/question/);
     scene.model.fault({ kind: 'status', status: 401 });
-    await fromAnn('This one fails');
+    scene.sayAsAnn('This one fails');
     await seenBy(phone, () => row(phone, 'Ann').getByText('Failed').count()).toBe(1);
   });
 
@@ -203,7 +190,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     writeFileSync(join(scene.folder.path, 'workspace/plan.txt'), 'the plan');
     const send = (file: string) => ({ name: 'send_file', arguments: { file } });
     scene.model.queue({ toolCalls: [send('point.png'), send('plan.txt')] }, 'Two files.');
-    await fromAnn('Send me both');
+    scene.sayAsAnn('Send me both');
     const talk = desk.getByRole('list', { name: 'Messages' });
     await talk.getByRole('img', { name: 'point.png' }).waitFor();
     const saved = desk.waitForEvent('download');
@@ -223,7 +210,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await row(desk, 'Ann of old').click();
     scene.model.pauseBehind('Word 3.');
     scene.model.queue({ text: Array.from({ length: 90 }, (_, index) => `Word ${index + 1}. `) });
-    await fromAnn('Go on and on');
+    scene.sayAsAnn('Go on and on');
     await row(desk, 'Ann of old').getByText('Running').waitFor();
     await menu('Delete…');
     const question = desk.getByRole('group', { name: 'Delete this conversation?' });
@@ -238,7 +225,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await search.fill('news');
     await desk.getByText('No results').waitFor();
     await search.fill('');
-    await fromAnn('Are you there?');
+    scene.sayAsAnn('Are you there?');
     await row(desk, 'Ann').getByText('You said: Are you there?').waitFor();
     await row(desk, 'Ann').click();
     const messages = desk.getByRole('list', { name: 'Messages' }).getByRole('article');

@@ -1,44 +1,25 @@
-import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { findPageFaults } from './page-faults.ts';
-import {
-  field,
-  LOOKS,
-  openSection,
-  resizePage,
-  sendMessage,
-  startWebScene,
-  untilAnswer,
-  type WebScene,
-} from './web-scene.ts';
+import { field, LOOKS, openSection, resizePage, sendMessage, untilAnswer } from './web-scene.ts';
+import { startWebTelegramScene, type WebTelegramScene } from './web-telegram-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-const ANN = 501;
 const TRAINS = 'The **7:32** is the fastest:\n\n| leaves | arrives |\n|---|---|\n| 7:32 | 9:20 |';
 
 describe.runIf(chromiumUrl)('the inbox of the page', () => {
-  let telegram: TelegramDouble;
-  let scene: WebScene;
+  let scene: WebTelegramScene;
   let page: Page;
   beforeAll(async () => {
-    telegram = await startTelegramDouble();
-    scene = await startWebScene(chromiumUrl ?? '', {
-      owners: [`telegram:${ANN}`],
-      channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
-    });
+    scene = await startWebTelegramScene(chromiumUrl ?? '');
     page = await scene.open({ viewport: { width: 1440, height: 860 } });
     await sendMessage(page, 'a note about ships');
     await untilAnswer(page, 'You said: a note about ships');
     scene.model.queue(TRAINS);
-    const from = { id: ANN, first_name: 'Ann' };
-    telegram.say({ chat: ANN, from, text: 'When do the trains leave?' });
+    scene.sayAsAnn('When do the trains leave?');
     await row('Ann').getByText('7:32').waitFor();
   });
-  afterAll(async () => {
-    await scene.close();
-    await telegram.close();
-  });
+  afterAll(() => scene.close());
 
   const rows = () => page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
   const row = (text: string) => rows().filter({ hasText: text });
@@ -202,12 +183,12 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await page.getByRole('button', { name: 'Take over' }).click();
     await page.getByText(/You have taken this chat over until/).waitFor();
     const asked = scene.model.requests.length;
-    telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text: 'And on Sunday?' });
+    scene.sayAsAnn('And on Sunday?');
     await page.getByRole('article', { name: /^Ann/ }).getByText('And on Sunday?').waitFor();
     const reply = page.getByRole('textbox', { name: 'Reply to Ann' });
     await reply.fill('Every **hour**.');
     await reply.press('Enter');
-    const sent = () => telegram.conversation(ANN).map(({ text }) => text);
+    const sent = () => scene.textsForAnn();
     await expect.poll(sent).toContain('Every hour.');
     await expect.poll(() => reply.inputValue()).toBe('');
     await page.getByRole('button', { name: 'As myself' }).click();

@@ -1,31 +1,18 @@
-import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { findPageFaults } from './page-faults.ts';
-import {
-  field,
-  openView,
-  sendMessage,
-  startWebScene,
-  untilAnswer,
-  type WebScene,
-} from './web-scene.ts';
+import { field, openView, sendMessage, untilAnswer } from './web-scene.ts';
+import { startWebTelegramScene, type WebTelegramScene } from './web-telegram-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-const ANN = 501;
 /** The id of the second chat on the page. */
 const BIRDS = 'b'.repeat(32);
 
 describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
-  let telegram: TelegramDouble;
-  let scene: WebScene;
+  let scene: WebTelegramScene;
   let page: Page;
   beforeAll(async () => {
-    telegram = await startTelegramDouble();
-    scene = await startWebScene(chromiumUrl ?? '', {
-      owners: [`telegram:${ANN}`],
-      channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
-    });
+    scene = await startWebTelegramScene(chromiumUrl ?? '');
     page = await scene.open({ viewport: { width: 1440, height: 860 } });
     await sendMessage(page, 'a note about ships');
     await untilAnswer(page, 'You said: a note about ships');
@@ -33,13 +20,10 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
     await sendMessage(page, 'a note about birds');
     await untilAnswer(page, 'You said: a note about birds');
-    telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text: 'Hello' });
+    scene.sayAsAnn('Hello');
     await row('Ann').getByText('You said: Hello').waitFor();
   });
-  afterAll(async () => {
-    await scene.close();
-    await telegram.close();
-  });
+  afterAll(() => scene.close());
 
   const row = (text: string) =>
     page
@@ -94,7 +78,7 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
     await title('Ann').waitFor();
     scene.model.pauseBehind('Word 3.');
     scene.model.queue({ text: Array.from({ length: 90 }, (_, index) => `Word ${index + 1}. `) });
-    telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text: 'Go on and on' });
+    scene.sayAsAnn('Go on and on');
     await row('Ann').getByText('Running').waitFor();
     await page.route('**/api/conversations/stop', (route) => route.abort());
     await command('/stop');

@@ -1,35 +1,25 @@
-import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startWebScene, type WebScene } from './web-scene.ts';
+import { startWebTelegramScene, type WebTelegramScene } from './web-telegram-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-const ANN = 501;
 
 describe.runIf(chromiumUrl)('a reply that a person writes into a chat', () => {
-  let telegram: TelegramDouble;
-  let scene: WebScene;
+  let scene: WebTelegramScene;
   let page: Page;
   beforeAll(async () => {
-    telegram = await startTelegramDouble();
-    scene = await startWebScene(chromiumUrl ?? '', {
-      owners: [`telegram:${ANN}`],
-      channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
-    });
+    scene = await startWebTelegramScene(chromiumUrl ?? '');
     page = await scene.open();
-    telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text: 'Hello' });
+    scene.sayAsAnn('Hello');
     const rows = page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
     await rows.filter({ hasText: 'You said: Hello' }).click();
     await field().waitFor();
   });
-  afterAll(async () => {
-    await scene.close();
-    await telegram.close();
-  });
+  afterAll(() => scene.close());
 
   const field = () => page.getByRole('textbox', { name: 'Reply to Ann' });
   const button = () => page.getByRole('button', { name: 'Send', exact: true });
-  const arrived = () => telegram.conversation(ANN).map(({ text }) => text);
+  const arrived = () => scene.textsForAnn();
   /** Handles requests for a reply until the returned function is called. */
   const intercept = async (handle: (route: Route) => Promise<void>) => {
     await page.route('**/api/conversations/reply', handle);

@@ -2,15 +2,16 @@ import { type RenderTarget, toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printGfm } from './print/common-mark.ts';
 import { render } from './render.ts';
+import {
+  createBoldLeaf,
+  createTexts,
+  itRenders,
+  lines,
+  type RenderCase,
+} from './testing/render-cases.ts';
 
 const GFM: RenderTarget = { dialect: 'gfm', maxLength: 65_536, unit: 'utf16' };
-const lines = (...all: string[]) => all.join('\n');
-/** Makes the zero-width space visible. */
-const visible = (text: string) => text.replaceAll('\u200b', '·');
-const texts = (markdown: string, maxLength = GFM.maxLength) =>
-  render(markdown, { ...GFM, maxLength }).map(({ text }) => visible(text));
-
-type Case = [what: string, markdown: string, text: string];
+const texts = createTexts(GFM);
 
 const unchanged: [what: string, markdown: string][] = [
   ['marks', '**b** *i* ~~s~~ `c` **`d`**'],
@@ -28,7 +29,7 @@ const unchanged: [what: string, markdown: string][] = [
   ['code in lists', '- a\n  ```\n  b\n  ```\n- c'],
 ];
 
-const shown: Case[] = [
+const shown: RenderCase[] = [
   ['underlined and hidden text without a mark', '<u>a</u> ||b||', 'a b'],
   ['a rule that cannot be an underline or an item', 'a\n\n---\n\nb', 'a\n\n___\n\nb'],
   ['every line break as one', 'a\nb<br>c', 'a  \nb  \nc'],
@@ -49,7 +50,7 @@ const shown: Case[] = [
   ['marks beside each other', '**a***b* *c*~~d~~', '**a**·*b* *c*~~d~~'],
 ];
 
-const literals: Case[] = [
+const literals: RenderCase[] = [
   ['marks', '\\*a\\* \\_b\\_ \\~c\\~ \\`d\\`', '\\*a\\* \\_b\\_ \\~c\\~ \\`d\\`'],
   ['names, which are none', 'snake_case_name 2 * 3', 'snake_case_name 2 \\* 3'],
   [
@@ -72,7 +73,7 @@ const literals: Case[] = [
   ['names of emoji', ':smile: :+1: 10:30:45', ':·smile: :·+1: 10:30:45'],
 ];
 
-const mentions: Case[] = [
+const mentions: RenderCase[] = [
   ['people and teams', '@ada, @org/team (@bo)', '@·ada, @·org/team (@·bo)'],
   ['names of one letter', '@a', '@·a'],
   ['names with marks', '@**ada**', '@·**ada**'],
@@ -98,17 +99,9 @@ describe('GitHub Flavored Markdown', () => {
     expect(texts(markdown)).toEqual([markdown]);
   });
 
-  it.each(shown)('[M01] shows %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
-
-  it.each(literals)('[M02] shows literally: %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
-
-  it.each(mentions)('[M05] notifies no one: %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
+  itRenders('[M01] shows %s', texts, shown);
+  itRenders('[M02] shows literally: %s', texts, literals);
+  itRenders('[M05] notifies no one: %s', texts, mentions);
 
   it('[M05] keeps mentions when the settings allow them', () => {
     const target = { ...GFM, mentions: 'live' } as const;
@@ -116,27 +109,29 @@ describe('GitHub Flavored Markdown', () => {
   });
 
   it('[M03] repeats the header of a table and continues numbers in the next part', () => {
-    expect(texts('|a|b|\n|-|-|\n|1|2|\n|3|4|', 40)).toEqual([
+    expect(texts('|a|b|\n|-|-|\n|1|2|\n|3|4|', { maxLength: 40 })).toEqual([
       '| a | b |\n| --- | --- |\n| 1 | 2 |',
       '| a | b |\n| --- | --- |\n| 3 | 4 |',
     ]);
-    expect(texts('1. aaaaaa\n2. bbbbbb\n3. cccccc', 24)).toEqual([
+    expect(texts('1. aaaaaa\n2. bbbbbb\n3. cccccc', { maxLength: 24 })).toEqual([
       '1. aaaaaa\n2. bbbbbb',
       '3. cccccc',
     ]);
   });
 
   it('[M03] does not indent the continuation of an item from an earlier part', () => {
-    expect(texts('1. aaaa bbbb cccc\n   - dddd\n2. eeee', 18)).toEqual([
+    expect(texts('1. aaaa bbbb cccc\n   - dddd\n2. eeee', { maxLength: 18 })).toEqual([
       '1. aaaa bbbb cccc',
       '- dddd\n\n2. eeee',
     ]);
   });
 
   it.each(['*a_ `~', '![a<', '  \n'])('[M06] prints a very long text of %j', (pattern) => {
-    const run = { text: pattern.repeat(20_000), marks: [{ type: 'bold' as const }] };
-    const leaf = { kind: 'text' as const, runs: [run], within: [], fresh: 0, gap: 1 as const };
-    const printed = printGfm([leaf]).text.replaceAll(/[\u200b\s]|\\(?=[^\\])|^\*\*|\*\*$/g, '');
-    expect(printed).toBe(run.text.replaceAll(/\s/g, ''));
+    const text = pattern.repeat(20_000);
+    const printed = printGfm([createBoldLeaf(text)]).text.replaceAll(
+      /[\u200b\s]|\\(?=[^\\])|^\*\*|\*\*$/g,
+      '',
+    );
+    expect(printed).toBe(text.replaceAll(/\s/g, ''));
   });
 });

@@ -2,16 +2,18 @@ import type { RenderTarget } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printGoogleChat } from './print/google-chat.ts';
 import { render } from './render.ts';
+import {
+  createBoldLeaf,
+  createTexts,
+  itRenders,
+  type RenderCase,
+  visible,
+} from './testing/render-cases.ts';
 
 const GOOGLE_CHAT: RenderTarget = { dialect: 'google-chat', maxLength: 30_000, unit: 'byte' };
-/** Makes the word joiner and the zero-width space visible. */
-const visible = (text: string) => text.replaceAll('\u2060', '¦').replaceAll('\u200b', '·');
-const texts = (markdown: string, target: Partial<RenderTarget> = {}) =>
-  render(markdown, { ...GOOGLE_CHAT, ...target }).map(({ text }) => visible(text));
+const texts = createTexts(GOOGLE_CHAT);
 
-type Case = [what: string, markdown: string, text: string];
-
-const shown: Case[] = [
+const shown: RenderCase[] = [
   ['each mark', '**b** *i* ~~s~~ `c`', '*b* _i_ ~s~ `c`'],
   ['a heading as a bold line', '## A *b*', '*A _b_*'],
   ['a link', '[a & b](https://e.org/?x=1&y=2)', '<https://e.org/?x=1&y=2|a & b>'],
@@ -27,7 +29,7 @@ const shown: Case[] = [
   ['code in a quote outside of it', '> a\n> ```\n> b\n> ```', '> a\n```\nb\n```'],
 ];
 
-const literals: Case[] = [
+const literals: RenderCase[] = [
   ['what needs no change', 'a < b > c & d &lt; <div> :smile:', 'a < b > c & d &lt; <div> :smile:'],
   ['marks', '\\*a\\* \\_b\\_', '¦*¦a* ¦_¦b_'],
   ['items and quotes', '\\- a\n\\> b', '¦- a\n¦> b'],
@@ -35,7 +37,7 @@ const literals: Case[] = [
   ['a link with marks', '\\<e.org|**a**>', '<·e.org|*a*>'],
 ];
 
-const mentions: Case[] = [
+const mentions: RenderCase[] = [
   ['everybody', '<users/all>', '<·users/all>'],
   ['a person', 'Ask <users/123456>!', 'Ask <·users/123456>!'],
   ['everybody in code', '`<users/all>`', '`<·users/all>`'],
@@ -45,17 +47,9 @@ const mentions: Case[] = [
 ];
 
 describe('Google Chat', () => {
-  it.each(shown)('[M01] shows %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
-
-  it.each(literals)('[M02] shows literally: %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
-
-  it.each(mentions)('[M05] notifies no one: %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
+  itRenders('[M01] shows %s', texts, shown);
+  itRenders('[M02] shows literally: %s', texts, literals);
+  itRenders('[M05] notifies no one: %s', texts, mentions);
 
   it('[M05] keeps mentions and no links when the settings allow mentions', () => {
     expect(texts('<users/all> \\<https://e.org|a>', { mentions: 'live' })).toEqual([
@@ -76,8 +70,9 @@ describe('Google Chat', () => {
   });
 
   it.each(['*a_ `~', '<*a', '<a*|'])('[M06] prints a very long line of %j', (pattern) => {
-    const run = { text: pattern.repeat(40_000), marks: [{ type: 'bold' as const }] };
-    const leaf = { kind: 'text' as const, runs: [run], within: [], fresh: 0, gap: 1 as const };
-    expect(printGoogleChat([leaf]).text.replaceAll(/[\u2060\u200b]/g, '')).toBe(run.text);
+    const text = pattern.repeat(40_000);
+    expect(printGoogleChat([createBoldLeaf(text)]).text.replaceAll(/[\u2060\u200b]/g, '')).toBe(
+      text,
+    );
   });
 });

@@ -2,17 +2,19 @@ import { type RenderTarget, toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printSlack } from './print/slack.ts';
 import { render } from './render.ts';
+import {
+  createBoldLeaf,
+  createTexts,
+  itRenders,
+  lines,
+  type RenderCase,
+  visible,
+} from './testing/render-cases.ts';
 
 const SLACK: RenderTarget = { dialect: 'slack', maxLength: 4_000, unit: 'utf16' };
-const lines = (...all: string[]) => all.join('\n');
-/** Makes the word joiner and the zero-width space visible. */
-const visible = (text: string) => text.replaceAll('\u2060', '¦').replaceAll('\u200b', '·');
-const texts = (markdown: string, target: Partial<RenderTarget> = {}) =>
-  render(markdown, { ...SLACK, ...target }).map(({ text }) => visible(text));
+const texts = createTexts(SLACK);
 
-type Case = [what: string, markdown: string, text: string];
-
-const marks: Case[] = [
+const marks: RenderCase[] = [
   ['each mark', '**b** *i* ~~s~~ `c`', '*b* _i_ ~s~ `c`'],
   ['marks in marks', '**a *b* c**', '*a _b_ c*'],
   ['no mark inside a word', 'un**believ**able', 'unbelievable'],
@@ -22,7 +24,7 @@ const marks: Case[] = [
   ['code without other marks', '**a `b` c**', '*a* `b` *c*'],
 ];
 
-const links: Case[] = [
+const links: RenderCase[] = [
   ['a link', '[a & b](https://e.org/?x=1&y=2)', '<https://e.org/?x=1&amp;y=2|a &amp; b>'],
   ['a bare URL', 'See https://e.org/_a_b now', 'See <https://e.org/_a_b> now'],
   ['an e-mail address', 'a@e.org', '<mailto:a@e.org|a@e.org>'],
@@ -36,7 +38,7 @@ const links: Case[] = [
   ['an image as a link', '![i](https://e.org/i.png)', '<https://e.org/i.png|i>'],
 ];
 
-const blocks: Case[] = [
+const blocks: RenderCase[] = [
   ['lists as text', '- a\n- b\n\n3. c\n4. d', '• a\n• b\n\n3. c\n4. d'],
   ['nested lists with an indent', '- a\n  - b\n    1. c', '• a\n    • b\n        1. c'],
   ['tasks', '- [x] a\n- [ ] b', '☑ a\n☐ b'],
@@ -49,7 +51,7 @@ const blocks: Case[] = [
   ['a table as a grid', '|A|B|\n|-|-:|\n|1|2|', lines('```', 'A  B', '─  ─', '1  2', '```')],
 ];
 
-const literals: Case[] = [
+const literals: RenderCase[] = [
   ['entities', 'a < b > c & d &lt;', 'a &lt; b &gt; c &amp; d &amp;lt;'],
   ['marks', '\\*a\\* \\_b\\_ \\~c\\~', '¦*¦a* ¦_¦b_ ¦~¦c~'],
   ['a quote', '\\> a', '¦&gt; a'],
@@ -58,7 +60,7 @@ const literals: Case[] = [
   ['code', '`a & <b>` `:smile:`', '`a &amp; &lt;b&gt;` `:smile:`'],
 ];
 
-const mentions: Case[] = [
+const mentions: RenderCase[] = [
   [
     'everybody',
     '<!channel> <!here> <!everyone>',
@@ -79,17 +81,9 @@ const mentions: Case[] = [
 ];
 
 describe('Slack', () => {
-  it.each([...marks, ...links, ...blocks])('[M01] shows %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
-
-  it.each(literals)('[M02] shows literally: %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
-
-  it.each(mentions)('[M05] notifies no one: %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
+  itRenders('[M01] shows %s', texts, [...marks, ...links, ...blocks]);
+  itRenders('[M02] shows literally: %s', texts, literals);
+  itRenders('[M05] notifies no one: %s', texts, mentions);
 
   it('[M05] keeps mentions, but no other tokens, when the settings allow mentions', () => {
     const text = '<@U1> <!channel> <!subteam^S1> <#C1|a> @ada <script> <!date^1^{x}|y> `<@U1>`';
@@ -117,9 +111,8 @@ describe('Slack', () => {
   });
 
   it.each(['*a_ `~', '<*@a ', ':a`'])('[M06] prints a very long line of %j', (pattern) => {
-    const run = { text: pattern.repeat(40_000), marks: [{ type: 'bold' as const }] };
-    const leaf = { kind: 'text' as const, runs: [run], within: [], fresh: 0, gap: 1 as const };
-    const printed = printSlack([leaf]).text.replaceAll(/[\u2060\u200b]/g, '');
-    expect(printed.replaceAll('&lt;', '<')).toBe(run.text);
+    const text = pattern.repeat(40_000);
+    const printed = printSlack([createBoldLeaf(text)]).text.replaceAll(/[\u2060\u200b]/g, '');
+    expect(printed.replaceAll('&lt;', '<')).toBe(text);
   });
 });

@@ -1,15 +1,11 @@
 import type { RenderTarget } from '@parley/core';
-import { describe, expect, it } from 'vitest';
-import { render } from './render.ts';
+import { describe } from 'vitest';
+import { createTexts, itRenders, lines, type RenderCase } from './testing/render-cases.ts';
 
 const TEAMS: RenderTarget = { dialect: 'teams', maxLength: 12_000, unit: 'utf16' };
-const lines = (...all: string[]) => all.join('\n');
-const texts = (markdown: string) =>
-  render(markdown, TEAMS).map(({ text }) => text.replaceAll('\u200b', '·'));
+const texts = createTexts(TEAMS);
 
-type Case = [what: string, markdown: string, text: string];
-
-const shown: Case[] = [
+const shown: RenderCase[] = [
   ['each mark', '**b** *i* ~~s~~ `c`', '**b** *i* ~~s~~ `c`'],
   ['a heading as a bold line', '## A *b*', '**A *b***'],
   ['lists', '- a\n  1. b\n- c', '- a\n  1. b\n- c'],
@@ -25,7 +21,7 @@ const shown: Case[] = [
   ['a table as a grid', '|A|B|\n|-|-|\n|1|2|', lines('```', 'A  B', '─  ─', '1  2', '```')],
 ];
 
-const literals: Case[] = [
+const literals: RenderCase[] = [
   ['words with underscores', 'snake_case_name', 'snake\\_case\\_name'],
   ['HTML, which Teams interprets', 'a <b>c</b> 1 < 2', 'a &lt;b>c&lt;/b> 1 &lt; 2'],
   ['character references', '&lt; AT&T', '&amp;lt; AT&T'],
@@ -38,11 +34,6 @@ const literals: Case[] = [
 ];
 
 describe('Teams', () => {
-  it.each(shown)('[M01] shows %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
-
-  it.each(literals)('[M02] [M05] shows literally: %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
+  itRenders('[M01] shows %s', texts, shown);
+  itRenders('[M02] [M05] shows literally: %s', texts, literals);
 });

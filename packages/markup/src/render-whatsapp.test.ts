@@ -3,19 +3,21 @@ import { toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printWhatsApp } from './print/whatsapp.ts';
 import { render } from './render.ts';
+import {
+  createBoldLeaf,
+  createTexts,
+  itRenders,
+  lines,
+  type RenderCase,
+} from './testing/render-cases.ts';
 
 /** Whitespace that Markdown itself would drop. */
 const SPACE = toLiteralMarkdown(' ');
 
 const WHATSAPP: RenderTarget = { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' };
-const lines = (...all: string[]) => all.join('\n');
-/** Makes the word joiner visible, so that a test shows its position. */
-const texts = (markdown: string, maxLength = 4096) =>
-  render(markdown, { ...WHATSAPP, maxLength }).map(({ text }) => text.replaceAll('\u2060', '¦'));
+const texts = createTexts(WHATSAPP);
 
-type Case = [what: string, markdown: string, text: string];
-
-const marks: Case[] = [
+const marks: RenderCase[] = [
   ['each mark', '**b** *i* ~~s~~ `c`', '*b* _i_ ~s~ `c`'],
   ['marks in marks', '**a *b* c** *d ~~**e**~~*', '*a _b_ c* _d ~*e*~_'],
   ['marks beside punctuation', '(**a**), "*b*"; **c:** d', '(*a*), "_b_"; *c:* d'],
@@ -35,7 +37,7 @@ const marks: Case[] = [
   ['right-to-left text', '**שלום** *עולם*', '*שלום* _עולם_'],
 ];
 
-const links: Case[] = [
+const links: RenderCase[] = [
   ['a link with its address', '[a](https://e.org/?x=1)', 'a (https://e.org/?x=1)'],
   ['a marked link', '**[a](https://e.org)**', '*a* (https://e.org)'],
   ['a bare address untouched', 'See https://e.org/_a_/*b*.', 'See https://e.org/_a_/*b*.'],
@@ -54,7 +56,7 @@ const links: Case[] = [
   ['a footnote', 'a[^n]\n\n[^n]: b', 'a[n]\n\n[n] b'],
 ];
 
-const accidents: Case[] = [
+const accidents: RenderCase[] = [
   ['stars', '\\*foo\\* bar', '¦*foo* bar'],
   ['each marker', '\\_a\\_ \\~b\\~ \\`c\\`', '¦_a_ ¦~b~ ¦`c`'],
   ['double markers', '\\_\\_init\\_\\_', '¦_¦_init__'],
@@ -70,7 +72,7 @@ const accidents: Case[] = [
   ['a year, which is none', 'a\n2024. A year', 'a\n2024. A year'],
 ];
 
-const blocks: Case[] = [
+const blocks: RenderCase[] = [
   ['lists', '- a\n- b\n\n3. c\n4. d', '- a\n- b\n\n3. c\n4. d'],
   [
     'nested lists with an indent, since WhatsApp has one level',
@@ -105,21 +107,19 @@ const blocks: Case[] = [
 ];
 
 describe('WhatsApp', () => {
-  it.each([...marks, ...links, ...blocks])('[M01] shows %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
-
-  it.each(accidents)('[M02] creates no mark by accident: %s', (_, markdown, text) => {
-    expect(texts(markdown)).toEqual([text]);
-  });
+  itRenders('[M01] shows %s', texts, [...marks, ...links, ...blocks]);
+  itRenders('[M02] creates no mark by accident: %s', texts, accidents);
 
   it.each([[''], ['\u200b'], ['```js\n```'], ['> \u200b']])('sends nothing for %j', (markdown) => {
     expect(texts(markdown)).toEqual([]);
   });
 
   it('[M03] closes and reopens marks, fences and quotes at the end of a part', () => {
-    expect(texts('> **aaaa bbbb cccc dddd**', 20)).toEqual(['> *aaaa bbbb cccc*', '> *dddd*']);
-    expect(texts('```js\naaaa bbbb\ncccc dddd\n```', 20)).toEqual([
+    expect(texts('> **aaaa bbbb cccc dddd**', { maxLength: 20 })).toEqual([
+      '> *aaaa bbbb cccc*',
+      '> *dddd*',
+    ]);
+    expect(texts('```js\naaaa bbbb\ncccc dddd\n```', { maxLength: 20 })).toEqual([
       '```aaaa bbbb```',
       '```cccc dddd```',
     ]);
@@ -137,8 +137,6 @@ describe('WhatsApp', () => {
 
   it('[M06] prints a very long line of markers completely', () => {
     const text = '*a_ `~'.repeat(40_000);
-    const run = { text, marks: [{ type: 'bold' as const }] };
-    const leaf = { kind: 'text' as const, runs: [run], within: [], fresh: 0, gap: 1 as const };
-    expect(printWhatsApp([leaf]).text.replaceAll('\u2060', '')).toBe(text);
+    expect(printWhatsApp([createBoldLeaf(text)]).text.replaceAll('\u2060', '')).toBe(text);
   });
 });

@@ -1,4 +1,3 @@
-import { waitUntilConnected } from '../../e2e/channel-states.ts';
 import { GitHubDouble } from '../../platforms/chat-sdk/doubles/github.ts';
 import type { GitHubComment } from '../../platforms/chat-sdk/doubles/github-state.ts';
 import { toVisibleMarkdown } from '../../platforms/chat-sdk/doubles/visible-markdown.ts';
@@ -9,6 +8,7 @@ import type {
   SendFault,
   VisibleMessage,
 } from './peer.ts';
+import { createApiFaults, createWebhookPeer } from './webhook-peer.ts';
 
 const BOT = 'parley-bot';
 const OWNER = 'olga';
@@ -17,15 +17,9 @@ const OWNER = 'olga';
  * again.
  */
 const SCRIPT_EVERY_MS = 500;
-const FAULTS = {
-  'rate-limited': {
-    kind: 'answer',
-    answer: { status: 429, headers: { 'retry-after': '1' }, body: { message: 'Too fast' } },
-  },
-  'server-error': { kind: 'answer', answer: { status: 502, body: {} } },
-  'lost-before': { kind: 'reset' },
-  'lost-after': { kind: 'reset', after: true },
-} as const;
+const FAULTS = createApiFaults({
+  ...{ status: 429, headers: { 'retry-after': '1' }, body: { message: 'Too fast' } },
+});
 
 /**
  * GitHub: comments on issues and on a diff. GitHub has no direct chats; a person who is alone with
@@ -48,8 +42,9 @@ export async function startGitHubPeer(): Promise<PlatformPeer> {
   const script = setInterval(() => isLinked && void redeliverFailed(), SCRIPT_EVERY_MS);
   script.unref();
   const roots = new Map<string, GitHubComment>();
+  const peer = createWebhookPeer('github', double, [double.deliveries]);
   return {
-    channel: 'github',
+    ...peer,
     traits: new Set([
       ...(['groups', 'threads', 'bots', 'pings', 'twice', 'out-of-order', 'thrown-out'] as const),
       ...(['bot-edits', 'rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),
@@ -67,8 +62,7 @@ export async function startGitHubPeer(): Promise<PlatformPeer> {
     owner: `github:${double.state.user(OWNER).id}`,
     ownerPlace: open('direct'),
     async link(parley) {
-      await waitUntilConnected(parley);
-      double.deliveries.sendTo(`${parley.address}/channels/github/default/`);
+      await peer.link(parley);
       isLinked = true;
     },
     direct: () => open('direct'),
@@ -76,17 +70,8 @@ export async function startGitHubPeer(): Promise<PlatformPeer> {
     thread: () => open('thread'),
     other: (place) => `another-at-${place.id.replace(/\W/g, '-')}`,
     say: (place, saying) => sendMessage(double, place, saying, roots),
-    edit: () => Promise.reject(new Error('the adapter reads no edits')),
-    erase: () => Promise.reject(new Error('the adapter reads no deletions')),
     seen: (place) => listMessages(double, place),
     trouble: (place, trouble) => injectFault(double, place, trouble),
-    tellTwice: () => double.deliveries.repeatNext(),
-    tellSwapped: () => double.deliveries.swapNext(),
-    disconnect() {
-      double.dropConnections();
-      double.deliveries.loseNext();
-    },
-    waitFor: (look, ms) => double.waitFor(look, ms),
     async close() {
       clearInterval(script);
       await double.close();

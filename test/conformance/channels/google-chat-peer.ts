@@ -1,4 +1,3 @@
-import { waitUntilConnected } from '../../e2e/channel-states.ts';
 import { GoogleChatDouble } from '../../platforms/chat-sdk/doubles/google-chat.ts';
 import {
   type ChatSpace,
@@ -14,18 +13,11 @@ import type {
   VisibleMessage,
 } from './peer.ts';
 import { rerouteEverywhere } from './rerouting.ts';
+import { createApiFaults, createWebhookPeer } from './webhook-peer.ts';
 
 const OWNER = '1000000';
 const ROBOT = '9000000';
-const FAULTS = {
-  'rate-limited': {
-    kind: 'answer',
-    answer: { status: 429, headers: { 'retry-after': '1' }, body: {} },
-  },
-  'server-error': { kind: 'answer', answer: { status: 503, body: {} } },
-  'lost-before': { kind: 'reset' },
-  'lost-after': { kind: 'reset', after: true },
-} as const;
+const FAULTS = createApiFaults(undefined, 503);
 
 /**
  * Google Chat: direct chats and rooms with threads, all subscribed, so that Pub/Sub redelivers
@@ -50,7 +42,7 @@ export async function startGoogleChatPeer(): Promise<PlatformPeer> {
   };
   const { apiUrl, credentials, endpointUrl, pubsubAccount, app } = double;
   return {
-    channel: 'google-chat',
+    ...createWebhookPeer('google-chat', double, [double.interactions, double.pushes]),
     program: rerouting.program,
     traits: new Set([
       ...(['direct-chats', 'groups', 'threads', 'bots', 'quotes', 'buttons'] as const),
@@ -67,12 +59,6 @@ export async function startGoogleChatPeer(): Promise<PlatformPeer> {
     },
     owner: `google-chat:users/${OWNER}`,
     ownerPlace: direct(OWNER),
-    async link(parley) {
-      await waitUntilConnected(parley);
-      const url = `${parley.address}/channels/google-chat/default/`;
-      double.interactions.sendTo(url);
-      double.pushes.sendTo(url);
-    },
     direct: () => direct(fresh()),
     group,
     thread() {
@@ -91,23 +77,11 @@ export async function startGoogleChatPeer(): Promise<PlatformPeer> {
     },
     other: () => fresh(),
     say: (place, saying) => sendMessage(double, place, saying),
-    edit: () => Promise.reject(new Error('the adapter reads no edits')),
-    erase: () => Promise.reject(new Error('the adapter reads no deletions')),
     press: (place, id, label, from) =>
       void double.press(findSpace(double, place).space, id, label, from.replace('users/', '')),
     seen: (place) => listMessages(double, place),
     trouble: (place, trouble) => injectFault(double, place, trouble),
     tellTwice: () => double.pushes.repeatNext(),
-    tellSwapped() {
-      double.interactions.swapNext();
-      double.pushes.swapNext();
-    },
-    disconnect() {
-      double.dropConnections();
-      double.interactions.loseNext();
-      double.pushes.loseNext();
-    },
-    waitFor: (look, ms) => double.waitFor(look, ms),
     async close() {
       rerouting.end();
       await double.close();

@@ -1,4 +1,3 @@
-import { waitUntilConnected } from '../../e2e/channel-states.ts';
 import { LinearDouble } from '../../platforms/chat-sdk/doubles/linear.ts';
 import { toVisibleMarkdown } from '../../platforms/chat-sdk/doubles/visible-markdown.ts';
 import type {
@@ -8,22 +7,15 @@ import type {
   SendFault,
   VisibleMessage,
 } from './peer.ts';
+import { createApiFaults, createWebhookPeer } from './webhook-peer.ts';
 
 const OWNER = 'olga';
 const LIMITED = { type: 'ratelimited', code: 'RATELIMITED', statusCode: 400, userError: true };
-const FAULTS = {
-  'rate-limited': {
-    kind: 'answer',
-    answer: {
-      status: 400,
-      headers: { 'x-ratelimit-requests-remaining': '0', 'retry-after': '1' },
-      body: { errors: [{ message: 'Rate limit exceeded', extensions: LIMITED }] },
-    },
-  },
-  'server-error': { kind: 'answer', answer: { status: 502, body: {} } },
-  'lost-before': { kind: 'reset' },
-  'lost-after': { kind: 'reset', after: true },
-} as const;
+const FAULTS = createApiFaults({
+  status: 400,
+  headers: { 'x-ratelimit-requests-remaining': '0', 'retry-after': '1' },
+  body: { errors: [{ message: 'Rate limit exceeded', extensions: LIMITED }] },
+});
 
 /**
  * Linear: comments on issues, whose replies form threads. Linear has no direct chats; a person who
@@ -41,7 +33,7 @@ export async function startLinearPeer(): Promise<PlatformPeer> {
   const ownerPlace = open('direct');
   const { apiKey, apiUrl, webhookSecret } = double;
   return {
-    channel: 'linear',
+    ...createWebhookPeer('linear', double, [double.deliveries]),
     traits: new Set([
       ...(['groups', 'threads', 'bots', 'quotes', 'pings', 'bot-edits', 'thrown-out'] as const),
       ...(['twice', 'out-of-order', 'rate-limited', 'server-error'] as const),
@@ -54,10 +46,6 @@ export async function startLinearPeer(): Promise<PlatformPeer> {
     },
     owner: `linear:${double.state.user(OWNER).id}`,
     ownerPlace,
-    async link(parley) {
-      await waitUntilConnected(parley);
-      double.deliveries.sendTo(`${parley.address}/channels/linear/default/`);
-    },
     direct: () => open('direct'),
     group: () => open('group'),
     thread() {
@@ -73,18 +61,8 @@ export async function startLinearPeer(): Promise<PlatformPeer> {
       if (place.kind === 'direct' && !roots.has(place.id)) roots.set(place.id, id);
       return id;
     },
-    edit: () => Promise.reject(new Error('the adapter reads no edits')),
-    erase: () => Promise.reject(new Error('the adapter reads no deletions')),
     seen: (place) => listMessages(double, place),
     trouble: (place, trouble) => injectFault(double, place, trouble),
-    tellTwice: () => double.deliveries.repeatNext(),
-    tellSwapped: () => double.deliveries.swapNext(),
-    disconnect() {
-      double.dropConnections();
-      double.deliveries.loseNext();
-    },
-    waitFor: (look, ms) => double.waitFor(look, ms),
-    close: () => double.close(),
   };
 }
 

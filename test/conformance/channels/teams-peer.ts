@@ -1,4 +1,3 @@
-import { waitUntilConnected } from '../../e2e/channel-states.ts';
 import { TeamsDouble } from '../../platforms/chat-sdk/doubles/teams.ts';
 import {
   getVisibleText,
@@ -14,6 +13,7 @@ import type {
   VisibleMessage,
 } from './peer.ts';
 import { rerouteEverywhere } from './rerouting.ts';
+import { createApiFaults, createWebhookPeer } from './webhook-peer.ts';
 
 const OWNER = 'the-owner-with-a-long-id';
 const PICTURE: TeamsFile = {
@@ -24,15 +24,7 @@ const DOCUMENT: TeamsFile = {
   ...{ kind: 'document', name: 'a.txt', type: 'text/plain' },
   bytes: FILES.document,
 };
-const FAULTS = {
-  'rate-limited': {
-    kind: 'answer',
-    answer: { status: 429, headers: { 'retry-after': '1' }, body: {} },
-  },
-  'server-error': { kind: 'answer', answer: { status: 502, body: {} } },
-  'lost-before': { kind: 'reset' },
-  'lost-after': { kind: 'reset', after: true },
-} as const;
+const FAULTS = createApiFaults();
 
 /**
  * Microsoft Teams: direct chats, and channels with threads, whose messages the app may read without
@@ -56,7 +48,7 @@ export async function startTeamsPeer(): Promise<PlatformPeer> {
   };
   const { appId, appPassword, tenantId: appTenantId } = double;
   return {
-    channel: 'teams',
+    ...createWebhookPeer('teams', double, [double.deliveries]),
     program: rerouting.program,
     traits: new Set([
       ...(['direct-chats', 'groups', 'threads', 'albums', 'quotes', 'buttons'] as const),
@@ -67,10 +59,6 @@ export async function startTeamsPeer(): Promise<PlatformPeer> {
     settings: { use: '@chat-adapter/teams', options: { appId, appPassword, appTenantId } },
     owner: `teams:29:${OWNER}`,
     ownerPlace: direct(OWNER),
-    async link(parley) {
-      await waitUntilConnected(parley);
-      double.deliveries.sendTo(`${parley.address}/channels/teams/default/`);
-    },
     direct: () => direct(fresh()),
     group,
     thread() {
@@ -82,8 +70,6 @@ export async function startTeamsPeer(): Promise<PlatformPeer> {
     },
     other: () => fresh(),
     say: (place, saying) => sendMessage(double, place, saying),
-    edit: () => Promise.reject(new Error('the adapter reads no edits')),
-    erase: () => Promise.reject(new Error('the adapter reads no deletions')),
     press: (place, id, label, from) =>
       void double.press(
         findConversation(double, place).conversation,
@@ -93,13 +79,6 @@ export async function startTeamsPeer(): Promise<PlatformPeer> {
       ),
     seen: (place) => listMessages(double, place),
     trouble: (place, trouble) => injectFault(double, place, trouble),
-    tellTwice: () => double.deliveries.repeatNext(),
-    tellSwapped: () => double.deliveries.swapNext(),
-    disconnect() {
-      double.dropConnections();
-      double.deliveries.loseNext();
-    },
-    waitFor: (look, ms) => double.waitFor(look, ms),
     async close() {
       rerouting.end();
       await double.close();

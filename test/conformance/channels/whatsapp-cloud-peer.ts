@@ -11,20 +11,13 @@ import type {
   SendFault,
   VisibleMessage,
 } from './peer.ts';
+import { createApiFaults, createWebhookPeer } from './webhook-peer.ts';
 
 const OWNER = '491700000001';
-const FAULTS = {
-  'rate-limited': {
-    kind: 'answer',
-    answer: {
-      status: 429,
-      body: { error: { code: 131_056, message: 'Too fast for this person' } },
-    },
-  },
-  'server-error': { kind: 'answer', answer: { status: 500, body: {} } },
-  'lost-before': { kind: 'reset' },
-  'lost-after': { kind: 'reset', after: true },
-} as const;
+const FAULTS = createApiFaults(
+  { status: 429, body: { error: { code: 131_056, message: 'Too fast for this person' } } },
+  500,
+);
 
 /** The WhatsApp Cloud API: only direct chats, in which every second person hides their number. */
 export async function startWhatsAppCloudPeer(): Promise<PlatformPeer> {
@@ -40,7 +33,7 @@ export async function startWhatsAppCloudPeer(): Promise<PlatformPeer> {
   };
   const { apiUrl, accessToken, appSecret, verifyToken, phoneNumberId } = double;
   return {
-    channel: 'whatsapp-cloud',
+    ...createWebhookPeer('whatsapp-cloud', double, [double.deliveries]),
     traits: new Set([
       ...(['direct-chats', 'buttons', 'twice', 'out-of-order', 'rate-limited'] as const),
       ...(['server-error', 'lost-before', 'lost-after', 'thrown-out'] as const),
@@ -71,19 +64,9 @@ export async function startWhatsAppCloudPeer(): Promise<PlatformPeer> {
       throw new Error('there is one person in each chat');
     },
     say: (place, saying) => sendMessage(double, getPerson(people, place), saying),
-    edit: () => Promise.reject(new Error('the Cloud API tells of no edits')),
-    erase: () => Promise.reject(new Error('the Cloud API tells of no deletions')),
     press: (place, id, label) => void double.press(getPerson(people, place), id, label),
     seen: (place) => listMessages(double, getPerson(people, place)),
     trouble: (place, trouble) => injectFault(double, getPerson(people, place), trouble),
-    tellTwice: () => double.deliveries.repeatNext(),
-    tellSwapped: () => double.deliveries.swapNext(),
-    disconnect() {
-      double.dropConnections();
-      double.deliveries.loseNext();
-    },
-    waitFor: (look, ms) => double.waitFor(look, ms),
-    close: () => double.close(),
   };
 }
 

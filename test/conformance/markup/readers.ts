@@ -32,17 +32,20 @@ export const READERS: Readonly<Record<PrintedTarget['dialect'], DialectReader>> 
 };
 
 /** All dialects that have a printer. */
-export const DIALECTS: readonly PrintedTarget['dialect'][] = [
-  'telegram',
-  'discord',
-  'whatsapp',
-  'slack',
-  'google-chat',
-  'teams',
-  'gfm',
-  'plain',
-  'html',
-];
+export const DIALECTS = Object.keys(READERS) as PrintedTarget['dialect'][];
+
+/** Lengths that a message of each dialect can have. */
+export const MAX_LENGTHS: Readonly<Record<PrintedTarget['dialect'], number>> = {
+  telegram: 4_096,
+  discord: 2_000,
+  whatsapp: 4_000,
+  slack: 4_000,
+  'google-chat': 4_000,
+  teams: 4_000,
+  gfm: 4_000,
+  plain: 4_000,
+  html: 100_000,
+};
 
 function readPlain(text: string): TextStretch[] {
   return [{ text, formats: undefined }];

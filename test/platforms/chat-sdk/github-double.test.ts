@@ -1,5 +1,6 @@
 import { createGitHubAdapter, type GitHubAdapter } from '@chat-adapter/github';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectFaults, TOO_MANY_REQUESTS } from './double-checks.ts';
 import { GitHubDouble } from './doubles/github.ts';
 import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
@@ -149,16 +150,11 @@ describe('the GitHub double, driven by the real adapter', () => {
     const issue = newIssue();
     const { threadId } = await ask(issue);
     const post = (markdown: string) => adapter.postMessage(threadId, { markdown });
-    const route = 'POST /repos/:owner/:repo/issues/:number/comments';
-    double.fault({ route, kind: 'reset' });
-    await expect(post('lost before')).rejects.toThrow();
-    double.fault({ route, kind: 'reset', after: true });
-    await expect(post('lost after')).rejects.toThrow();
-    const headers = { 'retry-after': '1' };
-    double.fault({ route, kind: 'answer', answer: { status: 429, headers, body: {} } });
-    await expect(post('too fast')).rejects.toMatchObject({ status: 429 });
-    double.fault({ route, kind: 'answer', answer: { status: 500, body: {} } });
-    await expect(post('broken')).rejects.toMatchObject({ status: 500 });
+    await expectFaults(double, post, {
+      calls: { route: 'POST /repos/:owner/:repo/issues/:number/comments' },
+      rateLimited: [TOO_MANY_REQUESTS, { status: 429 }],
+      broken: [500, { status: 500 }],
+    });
     const bodies = double.state.conversation(REPOSITORY, issue, 'issue').map(({ body }) => body);
     expect(bodies).toEqual(['@parley-bot hello', 'lost after']);
   });

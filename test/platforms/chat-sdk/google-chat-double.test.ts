@@ -1,6 +1,6 @@
 import { createGoogleChatAdapter, type GoogleChatAdapter } from '@chat-adapter/gchat';
-import { Actions, Button, Card, CardText } from 'chat';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectFaults, QUESTION, TOO_MANY_REQUESTS } from './double-checks.ts';
 import { GoogleChatDouble } from './doubles/google-chat.ts';
 import {
   type ChatSpace,
@@ -85,9 +85,7 @@ describe('the Google Chat double, driven by the real adapter', () => {
 
   it('delivers a button press', async () => {
     const { threadId } = await ask();
-    const buttons = [Button({ id: 'yes', label: 'Approve', value: '42' })];
-    const card = Card({ children: [CardText('May I?'), Actions(buttons)] });
-    const { id } = await adapter.postMessage(threadId, { card });
+    const { id } = await adapter.postMessage(threadId, { card: QUESTION });
     expect(texts().at(-1)).toBe('May I?');
     expect(listPressableButtons(double.state.message(direct, id))).toMatchObject([
       { text: 'Approve' },
@@ -169,16 +167,11 @@ describe('the Google Chat double, driven by the real adapter', () => {
   it('injects faults before and after the effect', async () => {
     const { threadId } = await ask();
     const post = (raw: string) => adapter.postMessage(threadId, { raw });
-    const route = 'POST /v1/spaces/:space/messages';
-    double.fault({ route, kind: 'reset' });
-    await expect(post('lost before')).rejects.toThrow();
-    double.fault({ route, kind: 'reset', after: true });
-    await expect(post('lost after')).rejects.toThrow();
-    const headers = { 'retry-after': '1' };
-    double.fault({ route, kind: 'answer', answer: { status: 429, headers, body: {} } });
-    await expect(post('too fast')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    double.fault({ route, kind: 'answer', answer: { status: 503, body: {} } });
-    await expect(post('broken')).rejects.toMatchObject({ status: 503 });
+    await expectFaults(double, post, {
+      calls: { route: 'POST /v1/spaces/:space/messages' },
+      rateLimited: [TOO_MANY_REQUESTS, { code: 'RATE_LIMITED' }],
+      broken: [503, { status: 503 }],
+    });
     expect(texts()).toEqual(['hello', 'lost after']);
   });
 });

@@ -1,5 +1,6 @@
 import { createLinearAdapter, type LinearAdapter } from '@chat-adapter/linear';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectFaults, expectRedeliveries } from './double-checks.ts';
 import { LinearDouble } from './doubles/linear.ts';
 import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
@@ -89,12 +90,7 @@ describe('the Linear double, driven by the real adapter', () => {
   });
 
   it('repeats events that the bot has not accepted', async () => {
-    double.deliveries.loseNext();
-    await ask('lost once');
-    double.deliveries.forgetAnswerOfNext();
-    await ask('seen twice');
-    await double.waitFor(() => double.deliveries.all.every(({ state }) => state === 'delivered'));
-    expect(host.messages).toHaveLength(3);
+    await expectRedeliveries(double, host, ask);
   });
 
   it('returns only the requested fields of a query, and reports unknown ones', async () => {
@@ -120,16 +116,15 @@ describe('the Linear double, driven by the real adapter', () => {
   it('injects faults before and after the effect', async () => {
     const { threadId } = await ask();
     const post = (raw: string) => adapter.postMessage(threadId, { raw });
-    const where = ({ body }: { readonly body: Buffer }) => body.includes('commentCreate');
-    double.fault({ where, kind: 'reset' });
-    await expect(post('lost before')).rejects.toThrow();
-    double.fault({ where, kind: 'reset', after: true });
-    await expect(post('lost after')).rejects.toThrow();
     const errors = [{ message: 'Rate limit exceeded', extensions: { code: 'RATELIMITED' } }];
-    double.fault({ where, kind: 'answer', answer: { status: 400, body: { errors } } });
-    await expect(post('too fast')).rejects.toThrow(/[Rr]ate ?limit/);
-    double.fault({ where, kind: 'answer', answer: { status: 500, body: {} } });
-    await expect(post('broken')).rejects.toThrow();
+    await expectFaults(double, post, {
+      calls: { where: ({ body }) => body.includes('commentCreate') },
+      rateLimited: [
+        { status: 400, body: { errors } },
+        { message: expect.stringMatching(/rate ?limit/i) },
+      ],
+      broken: [500, { message: expect.stringContaining('500') }],
+    });
     expect(bodies()).toEqual(['hello', 'lost after']);
   });
 });

@@ -1,6 +1,6 @@
 import type { IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { accepted } from '../adapter-core.ts';
 import { endHosted } from './hosted-scene.ts';
 import { startSlackScene } from './slack-scene.ts';
@@ -182,9 +182,14 @@ describe('a Slack event that could not be stored', () => {
   );
 
   it('[D01] is answered with 503 before the account is connected and after it has stopped', async () => {
-    const { adapter, url } = await startSlackScene();
+    const { url, again } = await startSlackScene();
+    const call = async () => (await fetch(url, { method: 'POST', body: '{}' })).status;
+    const adapter = await again();
+    expect(await call()).toBe(503);
+    await adapter.start();
+    await vi.waitUntil(async () => (await call()) === 401);
     await adapter.stop();
-    expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(503);
+    expect(await call()).toBe(503);
   });
 
   it('[U03] is refused without the Slack signature', async () => {

@@ -43,8 +43,9 @@ describe('a part sent to Slack', () => {
       text: 'Run it?',
       buttons: ['Approve', 'Deny'],
     });
-    double.press({ channel: direct, ts, label: 'Deny' });
-    await double.waitFor(() => received.length === 1);
+    const press = double.press({ channel: direct, ts, label: 'Deny' });
+    await double.waitFor(() => double.interaction(press) === 'acknowledged');
+    expect(received).toHaveLength(1);
     expect(received[0]).toMatchObject({
       ...{ text: '/deny ABCDEF', pressed: ts, addressed: true, authored: { text: true } },
       ...{ chat: { id: direct, type: 'direct' }, sender: { id: ann } },
@@ -59,9 +60,9 @@ describe('a part sent to Slack', () => {
       .join('\n')
       .slice(0, 4_000);
     await sent(scene, part(text, { buttons: [{ label: 'Yes', data: 'yes' }] }));
-    expect(double.conversation(direct)[0]?.text.replaceAll(/\s+/g, ' ')).toContain(
-      text.replaceAll(/\s+/g, ' ').trim(),
-    );
+    const [message] = double.conversation(direct);
+    expect(message?.text.replaceAll(/\s+/g, ' ')).toContain(text.replaceAll(/\s+/g, ' ').trim());
+    expect(message?.blocks.map(({ type }) => type)).toEqual(['section', 'section', 'actions']);
   });
 
   it('[G05] arrives without its buttons if Slack refuses them', async () => {

@@ -1,6 +1,6 @@
 import { createTeamsAdapter, type TeamsAdapter } from '@chat-adapter/teams';
-import { Actions, Button, Card, CardText } from 'chat';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectFaults, expectRedeliveries, QUESTION, TOO_MANY_REQUESTS } from './double-checks.ts';
 import { rerouteHosts } from './doubles/reroute.ts';
 import { TeamsDouble } from './doubles/teams.ts';
 import { getVisibleText, type TeamsConversation } from './doubles/teams-state.ts';
@@ -70,9 +70,7 @@ describe('the Teams double, driven by the real adapter', () => {
 
   it('delivers a button press', async () => {
     const { threadId } = await ask();
-    const buttons = [Button({ id: 'yes', label: 'Approve', value: '42' })];
-    const card = Card({ children: [CardText('May I?'), Actions(buttons)] });
-    const { id } = await adapter.postMessage(threadId, { card });
+    const { id } = await adapter.postMessage(threadId, { card: QUESTION });
     expect(texts().at(-1)).toBe('May I?');
     await double.press(chat, id, 'Approve', 'ann');
     const action = await host.waitFor(() => host.actions[0]);
@@ -133,32 +131,22 @@ describe('the Teams double, driven by the real adapter', () => {
     chat.hasBot = true;
     await host.close();
     await start({ appPassword: 'wrong' });
-    await expect(post('who am I')).rejects.toThrow();
+    await expect(post('who am I')).rejects.toThrow(/Invalid client secret/);
     expect(texts()).toEqual(['hello']);
   });
 
   it('repeats messages that the bot has not accepted', async () => {
-    double.deliveries.loseNext();
-    await ask(chat, 'lost once');
-    double.deliveries.forgetAnswerOfNext();
-    await ask(chat, 'seen twice');
-    await double.waitFor(() => double.deliveries.all.every(({ state }) => state === 'delivered'));
-    expect(host.messages).toHaveLength(3);
+    await expectRedeliveries(double, host, (text) => ask(chat, text));
   });
 
   it('injects faults before and after the effect', async () => {
     const { threadId } = await ask();
     const post = (markdown: string) => adapter.postMessage(threadId, { markdown });
-    const route = 'POST /emea/v3/conversations/:conversation/activities';
-    double.fault({ route, kind: 'reset' });
-    await expect(post('lost before')).rejects.toThrow();
-    double.fault({ route, kind: 'reset', after: true });
-    await expect(post('lost after')).rejects.toThrow();
-    const headers = { 'retry-after': '1' };
-    double.fault({ route, kind: 'answer', answer: { status: 429, headers, body: {} } });
-    await expect(post('too fast')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    double.fault({ route, kind: 'answer', answer: { status: 502, body: {} } });
-    await expect(post('broken')).rejects.toThrow(/502/);
+    await expectFaults(double, post, {
+      calls: { route: 'POST /emea/v3/conversations/:conversation/activities' },
+      rateLimited: [TOO_MANY_REQUESTS, { code: 'RATE_LIMITED' }],
+      broken: [502, { message: expect.stringContaining('502') }],
+    });
     expect(texts()).toEqual(['hello', 'lost after']);
   });
 });

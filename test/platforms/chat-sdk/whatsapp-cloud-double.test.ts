@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { createWhatsAppAdapter, type WhatsAppAdapter } from '@chat-adapter/whatsapp';
-import { Actions, Button, Card, CardText } from 'chat';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expectFaults, expectRedeliveries, QUESTION } from './double-checks.ts';
 import { type CloudPerson, WhatsAppCloudDouble } from './doubles/whatsapp-cloud.ts';
 import { hostAdapter, SILENT, type SmallHost } from './small-host.ts';
 
@@ -66,9 +66,7 @@ describe('the WhatsApp Cloud API double, driven by the real adapter', () => {
 
   it('delivers a button press, and refuses too many or too long buttons', async () => {
     const { threadId } = await ask();
-    const buttons = [Button({ id: 'yes', label: 'Approve', value: '42' })];
-    const card = Card({ children: [CardText('May I?'), Actions(buttons)] });
-    const { id } = await adapter.postMessage(threadId, { card });
+    const { id } = await adapter.postMessage(threadId, { card: QUESTION });
     expect(texts().at(-1)).toBe('May I?');
     await double.press(ann, id, 'Approve');
     const action = await host.waitFor(() => host.actions[0]);
@@ -158,27 +156,18 @@ describe('the WhatsApp Cloud API double, driven by the real adapter', () => {
   });
 
   it('repeats messages that the bot has not accepted', async () => {
-    double.deliveries.loseNext();
-    await ask(ann, 'lost once');
-    double.deliveries.forgetAnswerOfNext();
-    await ask(ann, 'seen twice');
-    await double.waitFor(() => double.deliveries.all.every(({ state }) => state === 'delivered'));
-    expect(host.messages).toHaveLength(3);
+    await expectRedeliveries(double, host, (text) => ask(ann, text));
   });
 
   it('injects faults before and after the effect', async () => {
     const { threadId } = await ask();
     const post = (raw: string) => adapter.postMessage(threadId, { raw });
-    const route = 'POST /:version/:phone/messages';
-    double.fault({ route, kind: 'reset' });
-    await expect(post('lost before')).rejects.toThrow();
-    double.fault({ route, kind: 'reset', after: true });
-    await expect(post('lost after')).rejects.toThrow();
     const body = { error: { code: 130_429, message: '(#130429) Rate limit hit' } };
-    double.fault({ route, kind: 'answer', answer: { status: 429, body } });
-    await expect(post('too fast')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
-    double.fault({ route, kind: 'answer', answer: { status: 500, body: {} } });
-    await expect(post('broken')).rejects.toMatchObject({ status: 500 });
+    await expectFaults(double, post, {
+      calls: { route: 'POST /:version/:phone/messages' },
+      rateLimited: [{ status: 429, body }, { code: 'RATE_LIMITED' }],
+      broken: [500, { status: 500 }],
+    });
     expect(texts()).toEqual(['hello', 'lost after']);
   });
 });

@@ -10,7 +10,7 @@ const soon = () => AbortSignal.timeout(5_000);
 const nothing: BeforePart = { known: [], uncertainAt: null };
 
 describe('the WhatsApp Cloud adapter', () => {
-  it('[F15] [F01] receives texts, captions and replies of people with and without a number', async () => {
+  it('[F15] [F01] receives texts, files and replies of people with and without a number', async () => {
     const { double, received, ann } = await startCloudScene();
     expect(received[0]).toMatchObject({
       ...{ text: 'hello', addressed: true, authored: { text: true } },
@@ -28,12 +28,13 @@ describe('the WhatsApp Cloud adapter', () => {
     expect(received[3]?.chat.id).toBe(received[1]?.chat.id);
   });
 
-  it('[F10] fetches files within the limit, even from another process', async () => {
+  it('[F10] receives files with their captions, and fetches them within the limit, even from another process', async () => {
     const { double, received, ann, again } = await startCloudScene();
     const bytes = Buffer.from('inside');
     const file = { name: 'a.txt', type: 'text/plain', bytes };
     await double.say({ person: ann, text: 'read this', file });
     await vi.waitFor(() => expect(received).toHaveLength(2));
+    expect(received[1]?.text).toBe('read this');
     const ref = received[1]?.attachments?.[0]?.ref ?? '';
     const later = await again();
     expect(Buffer.from((await later.files?.fetch(ref, 100, soon())) ?? [])).toEqual(bytes);

@@ -32,6 +32,8 @@ describe('requests from the Slack double to the bot', () => {
   it('verifies the request URL with a challenge', async () => {
     const { double } = await startDouble();
     await expect(double.setRequestUrl('http://127.0.0.1:9/')).rejects.toThrow(/did not answer/);
+    const elsewhere = double.setRequestUrl(`${double.apiUrl}auth.test`);
+    await expect(elsewhere).rejects.toThrow(/did not return the challenge/);
     const { url } = await startReceiver(() => 200);
     await double.setRequestUrl(url);
   });

@@ -17,6 +17,7 @@ describe('faults of Web API calls', () => {
     expect(double.conversation(channel)).toHaveLength(count);
     expect(double.calls('chat.postMessage')).toMatchObject([{ outcome: 'reset' }]);
     await web.chat.postMessage({ channel, text: 'b' });
+    expect(double.conversation(channel).at(-1)).toMatchObject({ text: 'b' });
   });
 
   it('answers with errors, statuses and rate limits in one channel only', async () => {

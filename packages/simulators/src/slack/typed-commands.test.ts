@@ -57,11 +57,14 @@ describe('typed commands of the Slack double', () => {
     expect(double.deliveries('channel_left')).toHaveLength(1);
   });
 
-  it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg', '!thread x'])(
-    'explains why the typed line %s fails',
-    async (line) => {
-      const { double, ann, direct, channel } = await startDouble();
-      expect(() => runLine(double, { you: ann, direct, channel }, line)).toThrow();
-    },
-  );
+  it.each([
+    ['!dance', 'Unknown command !dance.'],
+    ['!press No', 'The bot has no matching message.'],
+    ['!edit x', 'You have not sent a message yet.'],
+    ['!file /nowhere/a.jpg', '/nowhere/a.jpg'],
+    ['!thread x', 'The bot has no matching message.'],
+  ])('explains why the typed line %s fails', async (line, reason) => {
+    const { double, ann, direct, channel } = await startDouble();
+    expect(() => runLine(double, { you: ann, direct, channel }, line)).toThrow(reason);
+  });
 });

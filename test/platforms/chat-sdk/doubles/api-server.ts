@@ -29,6 +29,8 @@ export interface ApiAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
+
 /** An error response in the format of the platform, thrown by the routes. */
 export class Refusal extends Error {
   readonly answer: ApiAnswer;

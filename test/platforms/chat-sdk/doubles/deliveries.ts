@@ -16,7 +16,7 @@ export interface Delivery {
   state: 'pending' | 'delivered' | 'failed';
 }
 
-interface DeliveryPolicy {
+export interface DeliveryPolicy {
   /** Signs the event, once for each attempt because some signatures contain the time. */
   readonly seal: (event: unknown, delivery: Delivery) => WebhookEnvelope;
   /** The pauses before further attempts, in ms; empty when the platform never retries. */

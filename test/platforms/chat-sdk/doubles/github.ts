@@ -1,12 +1,6 @@
 import { createHmac, createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto';
-import {
-  type ApiAnswer,
-  type ApiCall,
-  type ApiFault,
-  ApiServer,
-  type Routes,
-} from './api-server.ts';
-import { type Delivery, WebhookDeliveries } from './deliveries.ts';
+import { type ApiAnswer, type ApiCall, ApiServer, ok, type Routes } from './api-server.ts';
+import type { Delivery, WebhookDeliveries } from './deliveries.ts';
 import {
   type GitHubComment,
   GitHubState,
@@ -16,6 +10,7 @@ import {
   refuse,
   requireBody,
 } from './github-state.ts';
+import { PlatformDouble } from './platform-double.ts';
 
 /** A comment to be written by a person. */
 export interface GitHubPersonComment {
@@ -37,7 +32,7 @@ const POLICY = { retryAfterMs: [], timeoutMs: 10_000 };
  * GitHub on loopback: comments on issues, pull requests and diffs over REST, with a personal token
  * or as an app, and signed webhooks that are delivered once and again only on demand.
  */
-export class GitHubDouble {
+export class GitHubDouble extends PlatformDouble {
   readonly token = 'ghp_doubleTokenOfTheBotForTests';
   readonly webhookSecret = 'a-secret-of-the-webhook';
   readonly app: {
@@ -47,13 +42,13 @@ export class GitHubDouble {
   };
   readonly state: GitHubState;
   readonly deliveries: WebhookDeliveries;
-  readonly #api: ApiServer;
+  protected readonly api: ApiServer;
   readonly #appPublicKey: string;
   /** The accounts of valid tokens; tokens of the app begin with `ghs_`. */
   readonly #tokens = new Map<string, GitHubUser>();
-  apiUrl = '';
 
   constructor() {
+    super();
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     const pem = { type: 'pkcs8', format: 'pem' } as const;
     this.app = {
@@ -63,24 +58,14 @@ export class GitHubDouble {
     };
     this.#appPublicKey = publicKey.export({ type: 'spki', format: 'pem' }).toString();
     this.state = new GitHubState(() => this.apiUrl);
-    this.#api = new ApiServer(this.#routes(), () => {
+    this.api = new ApiServer(this.#routes(), () => {
       throw notFound();
     });
-    this.deliveries = new WebhookDeliveries({
+    this.deliveries = this.addWebhook({
       ...POLICY,
       seal: (event, delivery) => this.#seal(event, delivery),
-      changed: () => this.#api.changes.changed(),
     });
     this.#tokens.set(this.token, this.state.user('parley-bot'));
-  }
-
-  async start(): Promise<this> {
-    this.apiUrl = await this.#api.listen();
-    return this;
-  }
-
-  get calls(): readonly ApiCall[] {
-    return this.#api.calls;
   }
 
   /** Comments as a person; the webhook notifies the bot. */
@@ -102,23 +87,6 @@ export class GitHubDouble {
     const comment = this.#any(id);
     this.state.comments.delete(id);
     await this.#tell('deleted', comment);
-  }
-
-  fault(fault: ApiFault): void {
-    this.#api.fault(fault);
-  }
-
-  dropConnections(): void {
-    this.#api.dropConnections();
-  }
-
-  waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
-    return this.#api.changes.waitFor(look, timeoutMs);
-  }
-
-  async close(): Promise<void> {
-    this.deliveries.close();
-    await this.#api.close();
   }
 
   #any(id: number): GitHubComment {
@@ -148,7 +116,7 @@ export class GitHubDouble {
       ...more,
     };
     const name = kind === 'issue' ? 'issue_comment' : 'pull_request_review_comment';
-    this.#api.changes.changed();
+    this.api.changes.changed();
     return this.deliveries.send(name, event);
   }
 
@@ -328,8 +296,6 @@ export class GitHubDouble {
     if (String(claims.iss) !== this.app.id || !isCurrent) throw refuse(401, 'Bad credentials');
   }
 }
-
-const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
 
 const repositoryOf = ({ params }: ApiCall) => `${params.owner}/${params.repo}`;
 

@@ -1,12 +1,6 @@
 import { createVerify } from 'node:crypto';
-import {
-  type ApiAnswer,
-  type ApiCall,
-  type ApiFault,
-  ApiServer,
-  type Routes,
-} from './api-server.ts';
-import { WebhookDeliveries } from './deliveries.ts';
+import { type ApiAnswer, type ApiCall, ApiServer, ok, type Routes } from './api-server.ts';
+import type { WebhookDeliveries } from './deliveries.ts';
 import {
   type ChatFile,
   type ChatMessage,
@@ -18,6 +12,7 @@ import {
   readContent,
   SentMessage,
 } from './google-chat-state.ts';
+import { PlatformDouble } from './platform-double.ts';
 import { SigningKey } from './signing-key.ts';
 
 /** A message to be written by a person. */
@@ -44,7 +39,7 @@ const CHAT_SYSTEM = 'chat@system.gserviceaccount.com';
  * Google Chat on loopback: the Chat API with the token endpoint of service accounts, interactions
  * that are sent to the app once, and subscribed events that Pub/Sub pushes until they are accepted.
  */
-export class GoogleChatDouble {
+export class GoogleChatDouble extends PlatformDouble {
   /** The public address of the webhook, which tokens of the callers name as their audience. */
   readonly endpointUrl = 'https://bot.example.com/google-chat';
   readonly pubsubAccount = 'push@project.iam.gserviceaccount.com';
@@ -55,38 +50,28 @@ export class GoogleChatDouble {
   readonly pushes: WebhookDeliveries;
   /** Whether the app subscribes to the messages of this space. */
   isSubscribed: (space: ChatSpace) => boolean = () => false;
-  readonly #api: ApiServer;
+  protected readonly api: ApiServer;
   readonly #google = new SigningKey();
   readonly #account = new SigningKey();
   readonly #tokens = new Set<string>();
   /** The messages that the app has sent with a request id. */
   readonly #requests = new Map<string, ChatMessage>();
-  apiUrl = '';
 
   constructor() {
+    super();
     const client_email = 'parley@project.iam.gserviceaccount.com';
     this.credentials = { client_email, private_key: this.#account.privatePem };
-    this.#api = new ApiServer(this.#routes(), () => {
+    this.api = new ApiServer(this.#routes(), () => {
       throw createRefusal(404, 'NOT_FOUND', 'Method not found.');
     });
-    const changed = () => this.#api.changes.changed();
     const seal = (email: string) => (event: unknown) => this.#seal(event, email);
-    this.interactions = new WebhookDeliveries({ ...DIRECT, seal: seal(CHAT_SYSTEM), changed });
-    this.pushes = new WebhookDeliveries({ ...PUBSUB, seal: seal(this.pubsubAccount), changed });
-  }
-
-  async start(): Promise<this> {
-    this.apiUrl = await this.#api.listen();
-    return this;
+    this.interactions = this.addWebhook({ ...DIRECT, seal: seal(CHAT_SYSTEM) });
+    this.pushes = this.addWebhook({ ...PUBSUB, seal: seal(this.pubsubAccount) });
   }
 
   /** For `rerouteHosts`. */
   get hosts(): Readonly<Record<string, number>> {
-    return Object.fromEntries(HOSTS.map((host) => [host, this.#api.port]));
-  }
-
-  get calls(): readonly ApiCall[] {
-    return this.#api.calls;
+    return Object.fromEntries(HOSTS.map((host) => [host, this.api.port]));
   }
 
   /**
@@ -137,24 +122,6 @@ export class GoogleChatDouble {
     const reaction = this.#react(this.state.message(space, name), this.state.user(by), unicode);
     const type = 'google.workspace.chat.reaction.v1.created';
     if (this.isSubscribed(space)) await this.#publish(space, type, { reaction });
-  }
-
-  fault(fault: ApiFault): void {
-    this.#api.fault(fault);
-  }
-
-  dropConnections(): void {
-    this.#api.dropConnections();
-  }
-
-  waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
-    return this.#api.changes.waitFor(look, timeoutMs);
-  }
-
-  async close(): Promise<void> {
-    this.interactions.close();
-    this.pushes.close();
-    await this.#api.close();
   }
 
   #payload(space: ChatSpace, message: ChatMessage) {
@@ -357,8 +324,6 @@ export class GoogleChatDouble {
     throw createRefusal(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.');
   }
 }
-
-const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
 
 const showReaction = ({ name, user, unicode }: ChatMessage['reactions'][number]): object => ({
   ...{ name, user, emoji: { unicode } },

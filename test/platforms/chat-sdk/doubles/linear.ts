@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { type ApiAnswer, type ApiCall, type ApiFault, ApiServer, Refusal } from './api-server.ts';
-import { type Delivery, WebhookDeliveries } from './deliveries.ts';
+import { type ApiAnswer, type ApiCall, ApiServer, Refusal } from './api-server.ts';
+import type { Delivery, WebhookDeliveries } from './deliveries.ts';
 import { type GraphQlObject, type GraphQlRoots, runGraphQl } from './graphql.ts';
 import {
   type CommentArgs,
@@ -14,6 +14,7 @@ import {
   requireBody,
   showReaction,
 } from './linear-state.ts';
+import { PlatformDouble } from './platform-double.ts';
 
 /** A comment to be written by a person. */
 export interface LinearPersonComment {
@@ -35,36 +36,26 @@ const POLICY = { retryAfterMs: [300, 4_000, 12_000], timeoutMs: 5_000 };
  * Linear on loopback: comments and reactions over GraphQL, with a personal key or an OAuth token,
  * and signed webhooks.
  */
-export class LinearDouble {
+export class LinearDouble extends PlatformDouble {
   readonly apiKey = 'lin_api_doubleKeyOfTheBot';
   readonly webhookSecret = 'lin_wh_secretOfTheWebhook';
   readonly state = new LinearState();
   readonly deliveries: WebhookDeliveries;
-  readonly #api: ApiServer;
+  protected readonly api: ApiServer;
   readonly #roots: GraphQlRoots = { query: this.#queries(), mutation: this.#mutations() };
-  #root = '';
 
   constructor() {
+    super();
     const route = { 'POST /graphql': (call: ApiCall) => this.#run(call) };
-    this.#api = new ApiServer(route, () => ({ status: 404, body: { error: 'Not found' } }));
-    this.deliveries = new WebhookDeliveries({
+    this.api = new ApiServer(route, () => ({ status: 404, body: { error: 'Not found' } }));
+    this.deliveries = this.addWebhook({
       ...POLICY,
       seal: (event, delivery) => this.#seal(event, delivery),
-      changed: () => this.#api.changes.changed(),
     });
   }
 
-  async start(): Promise<this> {
-    this.#root = await this.#api.listen();
-    return this;
-  }
-
-  get apiUrl(): string {
-    return `${this.#root}/graphql`;
-  }
-
-  get calls(): readonly ApiCall[] {
-    return this.#api.calls;
+  override get apiUrl(): string {
+    return `${this.root}/graphql`;
   }
 
   /** Comments as a person; resolves with the comment after the first delivery attempt. */
@@ -95,23 +86,6 @@ export class LinearDouble {
     const comment = this.state.find(id);
     this.state.comments.delete(id);
     await this.#tell('Comment', 'remove', comment.user, this.state.showInWebhook(comment));
-  }
-
-  fault(fault: ApiFault): void {
-    this.#api.fault(fault);
-  }
-
-  dropConnections(): void {
-    this.#api.dropConnections();
-  }
-
-  waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
-    return this.#api.changes.waitFor(look, timeoutMs);
-  }
-
-  async close(): Promise<void> {
-    this.deliveries.close();
-    await this.#api.close();
   }
 
   async #tell(type: string, action: string, user: LinearUser, data: object): Promise<void> {

@@ -193,3 +193,10 @@ export class TeamsState {
 export function createRefusal(status: number, code: string, message: string): Refusal {
   return new Refusal(status, { error: { code, message } });
 }
+
+export function removeMessage({ messages }: TeamsConversation, id: string): void {
+  messages.splice(
+    messages.findIndex((one) => one.id === id),
+    1,
+  );
+}

@@ -1,17 +1,13 @@
-import {
-  type ApiAnswer,
-  type ApiCall,
-  type ApiFault,
-  ApiServer,
-  type Routes,
-} from './api-server.ts';
-import { WebhookDeliveries } from './deliveries.ts';
+import { type ApiAnswer, type ApiCall, ApiServer, ok, type Routes } from './api-server.ts';
+import type { WebhookDeliveries } from './deliveries.ts';
+import { PlatformDouble } from './platform-double.ts';
 import { SigningKey } from './signing-key.ts';
 import { createGraphRoutes } from './teams-graph.ts';
 import {
   createRefusal,
   escapeHtml,
   readContent,
+  removeMessage,
   SentActivity,
   type TeamsConversation,
   type TeamsFile,
@@ -44,7 +40,7 @@ const SCOPES = ['https://api.botframework.com/.default', 'https://graph.microsof
  * Microsoft Teams on loopback: the Bot Framework connector, the token endpoint, the keys that sign
  * its calls to the bot, and the part of Graph that reads messages.
  */
-export class TeamsDouble {
+export class TeamsDouble extends PlatformDouble {
   readonly appId = '11111111-2222-4333-8444-555555555555';
   readonly appPassword = 'the~secret~of~the~app';
   readonly tenantId = '99999999-8888-4777-8666-555555555555';
@@ -56,38 +52,25 @@ export class TeamsDouble {
   readonly typing: string[] = [];
   /** Whether the app may read messages that do not mention it (resource-specific consent). */
   readsAll = true;
-  readonly #api: ApiServer;
+  protected readonly api: ApiServer;
   readonly #key = new SigningKey();
   readonly #tokens = new Set<string>();
-  #root = '';
 
   constructor() {
-    this.#api = new ApiServer(this.#routes(), () => {
+    super();
+    this.api = new ApiServer(this.#routes(), () => {
       throw createRefusal(404, 'ServiceError', 'Not found.');
     });
-    this.deliveries = new WebhookDeliveries({
-      ...POLICY,
-      seal: (event) => this.#seal(event),
-      changed: () => this.#api.changes.changed(),
-    });
-  }
-
-  async start(): Promise<this> {
-    this.#root = await this.#api.listen();
-    return this;
+    this.deliveries = this.addWebhook({ ...POLICY, seal: (event) => this.#seal(event) });
   }
 
   get serviceUrl(): string {
-    return `${this.#root}/emea/`;
+    return `${this.root}/emea/`;
   }
 
   /** For `rerouteHosts`. */
   get hosts(): Readonly<Record<string, number>> {
-    return Object.fromEntries(HOSTS.map((host) => [host, this.#api.port]));
-  }
-
-  get calls(): readonly ApiCall[] {
-    return this.#api.calls;
+    return Object.fromEntries(HOSTS.map((host) => [host, this.api.port]));
   }
 
   /** Writes a message as a person; resolves with the message after the first delivery attempt. */
@@ -107,7 +90,7 @@ export class TeamsDouble {
       attachments: files,
     };
     conversation.messages.push(message);
-    this.#api.changes.changed();
+    this.api.changes.changed();
     if (conversation.type === 'personal' || mention || this.readsAll) {
       const attachments = files.map((file) => this.#attach(file));
       const activity = { ...this.#activity(conversation, from, thread), type: 'message', id };
@@ -170,23 +153,6 @@ export class TeamsDouble {
     });
   }
 
-  fault(fault: ApiFault): void {
-    this.#api.fault(fault);
-  }
-
-  dropConnections(): void {
-    this.#api.dropConnections();
-  }
-
-  waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
-    return this.#api.changes.waitFor(look, timeoutMs);
-  }
-
-  async close(): Promise<void> {
-    this.deliveries.close();
-    await this.#api.close();
-  }
-
   get #bot() {
     return { id: `28:${this.appId}`, name: 'Parley' };
   }
@@ -226,7 +192,7 @@ export class TeamsDouble {
       const contentUrl = `${this.serviceUrl}v3/attachments/${id}/views/original`;
       return { contentType: 'image/*', contentUrl, name: file.name };
     }
-    const downloadUrl = `${this.#root}/storage/${id}?tempauth=granted`;
+    const downloadUrl = `${this.root}/storage/${id}?tempauth=granted`;
     const fileType = file.name.split('.').at(-1);
     return {
       contentType: 'application/vnd.microsoft.teams.file.download.info',
@@ -357,8 +323,6 @@ export class TeamsDouble {
   }
 }
 
-const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
-
 const showMember = ({ id, name, aadObjectId }: TeamsPerson): object => ({
   ...{ id, name, objectId: aadObjectId, userRole: 'user' },
   ...{ email: `${name}@contoso.com`, userPrincipalName: `${name}@contoso.com` },
@@ -377,11 +341,4 @@ function parseActivity(call: ApiCall): SentActivity {
   const { data, error } = SentActivity.safeParse(call.json);
   if (data === undefined) throw createRefusal(400, 'BadSyntax', error.message);
   return data;
-}
-
-function removeMessage({ messages }: TeamsConversation, id: string): void {
-  messages.splice(
-    messages.findIndex((one) => one.id === id),
-    1,
-  );
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from './api-server.ts';
 
@@ -85,6 +86,12 @@ export const SentMessage = z.discriminatedUnion('type', [
 ]);
 export type SentMessage = z.infer<typeof SentMessage>;
 
+export interface CloudFile {
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
 /** The text and buttons of a message, and the media it refers to. */
 export interface CloudContent {
   readonly text: string;
@@ -146,4 +153,17 @@ export function createRefusal(
       fbtrace_id: 'AbCdEfGhIjKlMnOpQrStUv',
     },
   });
+}
+
+/** A message with a file as a webhook delivers it. */
+export function createMediaContent(
+  { type, name, bytes }: CloudFile,
+  id: string,
+  caption: string,
+): object {
+  const sha256 = createHash('sha256').update(bytes).digest('base64');
+  const common = { id, mime_type: type, sha256, ...(caption === '' ? {} : { caption }) };
+  return type.startsWith('image/')
+    ? { type: 'image', image: common }
+    : { type: 'document', document: { ...common, filename: name } };
 }

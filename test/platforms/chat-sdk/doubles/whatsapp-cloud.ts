@@ -1,16 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import { z } from 'zod';
-import {
-  type ApiAnswer,
-  type ApiCall,
-  type ApiFault,
-  ApiServer,
-  type Routes,
-} from './api-server.ts';
-import { WebhookDeliveries } from './deliveries.ts';
+import { type ApiAnswer, type ApiCall, ApiServer, type Routes } from './api-server.ts';
+import type { WebhookDeliveries } from './deliveries.ts';
+import { PlatformDouble } from './platform-double.ts';
 import { toVisibleChatText } from './visible-chat.ts';
 import {
   type CloudContent,
+  type CloudFile,
+  createMediaContent,
   createRefusal,
   readContent,
   SentMessage,
@@ -32,12 +29,6 @@ export interface CloudMessage extends CloudContent {
   readonly from: 'bot' | CloudPerson;
   readonly person: CloudPerson;
   readonly replyTo: string | undefined;
-}
-
-interface CloudFile {
-  readonly name: string;
-  readonly type: string;
-  readonly bytes: Buffer;
 }
 
 /** Content sent by a person. */
@@ -64,7 +55,7 @@ const TypingOrRead = z.strictObject({
  * The WhatsApp Cloud API on loopback: messages, media, the 24-hour window, and signed webhooks with
  * messages and statuses, in which people may have no phone number.
  */
-export class WhatsAppCloudDouble {
+export class WhatsAppCloudDouble extends PlatformDouble {
   readonly accessToken = 'EAAdoubleAccessToken';
   readonly appSecret = 'the-secret-of-the-app';
   readonly verifyToken = 'the-token-of-the-challenge';
@@ -78,34 +69,21 @@ export class WhatsAppCloudDouble {
    * Reports a closed window in a status instead of refusing the message, as WhatsApp often does.
    */
   refusesLate = false;
-  readonly #api: ApiServer;
+  protected readonly api: ApiServer;
   readonly #media = new Map<string, CloudFile>();
   readonly #people: CloudPerson[] = [];
   #next = 0;
-  apiUrl = '';
 
   constructor() {
-    this.#api = new ApiServer(this.#routes(), () => {
+    super();
+    this.api = new ApiServer(this.#routes(), () => {
       throw createRefusal(400, 100, 'Invalid parameter', 'Unsupported request.');
     });
-    this.deliveries = new WebhookDeliveries({
-      ...POLICY,
-      seal: (event) => this.#seal(event),
-      changed: () => this.#api.changes.changed(),
-    });
-  }
-
-  async start(): Promise<this> {
-    this.apiUrl = await this.#api.listen();
-    return this;
-  }
-
-  get calls(): readonly ApiCall[] {
-    return this.#api.calls;
+    this.deliveries = this.addWebhook({ ...POLICY, seal: (event) => this.#seal(event) });
   }
 
   get port(): number {
-    return this.#api.port;
+    return this.api.port;
   }
 
   /** @param phone absent for people who hide their number behind a username */
@@ -182,23 +160,6 @@ export class WhatsAppCloudDouble {
   /** The bytes uploaded by the business or sent by a person. */
   file(media: string): CloudFile | undefined {
     return this.#media.get(media);
-  }
-
-  fault(fault: ApiFault): void {
-    this.#api.fault(fault);
-  }
-
-  dropConnections(): void {
-    this.#api.dropConnections();
-  }
-
-  waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
-    return this.#api.changes.waitFor(look, timeoutMs);
-  }
-
-  async close(): Promise<void> {
-    this.deliveries.close();
-    await this.#api.close();
   }
 
   #tell(person: CloudPerson, message: object): Promise<void> {
@@ -350,7 +311,7 @@ export class WhatsAppCloudDouble {
   #add(message: Omit<CloudMessage, 'id'>): CloudMessage {
     const added = { ...message, id: this.#newId() };
     this.messages.push(added);
-    this.#api.changes.changed();
+    this.api.changes.changed();
     return added;
   }
 
@@ -374,14 +335,6 @@ export class WhatsAppCloudDouble {
     this.#next += 1;
     return this.#next;
   }
-}
-
-function createMediaContent({ type, name, bytes }: CloudFile, id: string, caption: string): object {
-  const sha256 = createHash('sha256').update(bytes).digest('base64');
-  const common = { id, mime_type: type, sha256, ...(caption === '' ? {} : { caption }) };
-  return type.startsWith('image/')
-    ? { type: 'image', image: common }
-    : { type: 'document', document: { ...common, filename: name } };
 }
 
 const seconds = () => String(Math.floor(Date.now() / 1_000));
