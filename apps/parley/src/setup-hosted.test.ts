@@ -90,6 +90,15 @@ channels:
     expect(written()).toBe(SLACK_HERE());
   });
 
+  it('tries an account below `accounts` with the server that its options name', async () => {
+    const account = `    accounts: { default: { options: { apiUrl: "${slack.apiUrl}" } } }`;
+    writeFileSync(file(), SLACK_HERE().replace(/^ {4}options.*$/m, account));
+    const { botToken, signingSecret } = slack;
+    const options = { botToken, signingSecret };
+    const answer = await steps().tryChannel({ channel: 'slack', options });
+    expect(answer).toMatchObject({ kind: 'works', text: expect.stringMatching(/^It is @/) });
+  });
+
   it('says that the public address is not known, but not where no one calls', async () => {
     writeFileSync(file(), SLACK_HERE().replace(/^http.*\n/m, ''));
     const { botToken, signingSecret, appToken } = slack;

@@ -17,8 +17,8 @@ function loadSetUp() {
 export async function listHostedPlatforms(
   publicUrl: string | undefined,
 ): Promise<readonly SetupPlatform[]> {
-  const { listOfferedPlatforms: offeredPlatforms } = await loadSetUp();
-  return offeredPlatforms().map(({ channel: id, asks: fields, use: _, ...facts }) => ({
+  const { listOfferedPlatforms } = await loadSetUp();
+  return listOfferedPlatforms().map(({ channel: id, asks: fields, use: _, ...facts }) => ({
     ...{ ...facts, id, asks: 'options', fields },
     webhook: formatWebhookAddress(toWebhookPath(id, 'default'), publicUrl),
   }));
@@ -26,8 +26,8 @@ export async function listHostedPlatforms(
 
 /** The hosted platform with this channel name; undefined if there is none. */
 export async function findHostedPlatform(channel: string): Promise<OfferedPlatform | undefined> {
-  const { listOfferedPlatforms: offeredPlatforms } = await loadSetUp();
-  return offeredPlatforms().find((platform) => platform.channel === channel);
+  const { listOfferedPlatforms } = await loadSetUp();
+  return listOfferedPlatforms().find((platform) => platform.channel === channel);
 }
 
 /** The changes that write an account, and the secrets that they refer to. */
@@ -37,8 +37,8 @@ export async function createHostedChanges(
   given: EnteredValues,
   path: SettingsChange['path'],
 ) {
-  const { getSettingsBlock: blockOf } = await loadSetUp();
-  const block = [...path, blockOf(use)];
+  const { getSettingsBlock } = await loadSetUp();
+  const block = [...path, getSettingsBlock(use)];
   const secrets = asks.flatMap(({ key, isSecret }) => {
     const text = given[key];
     return isSecret && text !== undefined
@@ -71,12 +71,11 @@ export async function describeNextSteps(
   given: EnteredValues,
   publicUrl: string | undefined,
 ): Promise<string> {
-  const { needsWebhookAddress: isCalledWith, findInstallCommand: missingAdapter } =
-    await loadSetUp();
-  const line = missingAdapter(use);
+  const { needsWebhookAddress, findInstallCommand } = await loadSetUp();
+  const line = findInstallCommand(use);
   const address = formatWebhookAddress(toWebhookPath(channel, 'default'), publicUrl);
   return [
     ...(line === undefined ? [] : [`Install its package with "${line}", and start Parley again.`]),
-    ...(isCalledWith(use, given) ? [`The address that ${name} calls: ${address}.`] : []),
+    ...(needsWebhookAddress(use, given) ? [`The address that ${name} calls: ${address}.`] : []),
   ].join(' ');
 }

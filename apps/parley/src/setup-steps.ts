@@ -7,7 +7,9 @@ import type { SetupAnswer, SetupState } from '@parley/gateway/api';
 import { ProviderChoice } from '@parley/models';
 import { type ModelProbe, probeProvider } from '@parley/models/probe';
 import {
+  type Block,
   describeProblem,
+  getValueAt,
   isBlock,
   type SettingsProblem,
   type SettingsResult,
@@ -138,17 +140,15 @@ export class Setup implements SetupSteps {
   }
 
   async tryChannel({ channel, token, options }: SetupChannel): Promise<SetupAnswer> {
-    const { folder, definitions, secrets, clock } = this.#deps;
+    const { definitions, secrets, clock } = this.#deps;
     const hosted = await findHostedPlatform(channel);
     if (hosted !== undefined) return this.#tryHosted(hosted, options ?? {});
     if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
     if (token === undefined) return createSetupProblem('Token: it is missing.', COPY_IT);
     secrets.add([token]);
     const definition = definitions.find(({ id }) => id === channel);
-    const given = {
-      ...findApiServer(readWrittenSettings(folder.settingsFile).values, channel),
-      token,
-    };
+    const { apiRoot } = this.#readAccount(channel);
+    const given = { ...(typeof apiRoot === 'string' && { apiRoot }), token };
     const parsed = definition?.settings.safeParse(given);
     if (definition?.probe === undefined || !parsed?.success) {
       const wrong = parsed?.error?.issues.map(({ message }) => message).join('; ');
@@ -163,12 +163,13 @@ export class Setup implements SetupSteps {
   }
 
   async #tryHosted(platform: OfferedPlatform, given: EnteredValues): Promise<SetupAnswer> {
-    const { folder, secrets, clock, env, loaded } = this.#deps;
-    const { findValueProblems, probeEnteredValues } = await import(
+    const { secrets, clock, env, loaded } = this.#deps;
+    const { findValueProblems, getSettingsBlock, probeEnteredValues } = await import(
       '@parley/channel-chat-sdk/set-up'
     );
     secrets.add(platform.asks.flatMap(({ key, isSecret }) => (isSecret && given[key]) || []));
-    const kept = otherOptions(readWrittenSettings(folder.settingsFile).values, platform);
+    const block = this.#readAccount(platform.channel)[getSettingsBlock(platform.use)];
+    const kept = listOtherOptions(block, platform);
     const all = { ...kept, ...given };
     const problems = findValueProblems(platform, all, env);
     if (problems.length > 0) return createSetupProblem(problems.join(' '), FILL_IN);
@@ -205,6 +206,14 @@ export class Setup implements SetupSteps {
     return phone === undefined
       ? this.#write([{ kind: 'set', path, value: {} }], done)
       : this.#write([{ kind: 'set', path: [...path, 'phone'], value: phone }], done);
+  }
+
+  /** What the settings file contains about the account that *Set up* changes. */
+  #readAccount(channel: string): Block {
+    const { settingsFile } = this.#deps.folder;
+    const path = findAccountPath(settingsFile, { channel, account: 'default' });
+    const account = getValueAt(readWrittenSettings(settingsFile).values, path);
+    return isBlock(account) ? account : {};
   }
 
   #write(
@@ -354,24 +363,11 @@ function toBase64(bytes: Uint8Array | undefined): string | null {
   return bytes === undefined ? null : Buffer.from(bytes).toString('base64');
 }
 
-/** Finds the self-hosted API server that the settings already name. */
-function findApiServer(values: object | null, channel: string): { readonly apiRoot?: string } {
-  const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
-  const block: unknown = isBlock(all) ? all[channel] : undefined;
-  const apiRoot = isBlock(block) ? block.apiRoot : undefined;
-  return typeof apiRoot === 'string' ? { apiRoot } : {};
-}
-
 /** Options in the settings that *Set up* does not ask for, such as the address of a server. */
-function otherOptions(values: object | null, { channel, asks }: OfferedPlatform): EnteredValues {
-  const path = ['channels', channel, 'options'];
-  const options = path.reduce<unknown>(
-    (block, key) => (isBlock(block) ? block[key] : undefined),
-    values,
-  );
+function listOtherOptions(block: unknown, { asks }: OfferedPlatform): EnteredValues {
   const asked = new Set(asks.map(({ key }) => key));
   return Object.fromEntries(
-    Object.entries(isBlock(options) ? options : {}).filter(
+    Object.entries(isBlock(block) ? block : {}).filter(
       (entry): entry is [string, string] =>
         !asked.has(entry[0]) && typeof entry[1] === 'string' && !entry[1].includes('${'),
     ),

@@ -45,7 +45,7 @@ type ChannelInteraction = WireInteraction & { readonly channel_id: string };
 
 /**
  * Admits a slash command, a pressed button, a choice or a filled-in form as a message, and
- * acknowledges it within Discord's 3 s. The answer replaces "thinking" (`Responses`). Error texts
+ * acknowledges it within Discord's 3 s. The answer replaces "thinking" (`InteractionResponses`). Error texts
  * sent from here are visible only to the sender. Never rejects.
  */
 export async function admitInteraction(deps: InteractionDeps, data: unknown): Promise<void> {

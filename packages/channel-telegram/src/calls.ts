@@ -28,7 +28,7 @@ export interface CallOptions {
 
 /**
  * Makes one call and returns its result without validating it. Rejects with an `ApiError` when
- * Telegram or an intermediate server refuses it, with `Unsent` when no byte of it was sent, and
+ * Telegram or an intermediate server refuses it, with `UnsentError` when no byte of it was sent, and
  * otherwise with the connection error. No error contains the URL, because it includes the token.
  */
 export type MakeCall = (method: string, payload: object, options: CallOptions) => Promise<unknown>;

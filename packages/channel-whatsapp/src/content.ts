@@ -44,7 +44,7 @@ export interface RawMessage {
 /** Facts that are needed in addition to the message. */
 interface MessageFacts extends Omit<QuoteFacts, 'chat'> {
   readonly account: string;
-  /** The sender's JID as the core uses it; see `Contacts`. */
+  /** The sender's JID as the core uses it; see `ContactDirectory`. */
   readonly sender: string;
   /** The title of the group, if known. */
   readonly title?: string | undefined;

@@ -251,7 +251,7 @@ async function admitChange(
 }
 
 /**
- * Records the new timer of a chat. For groups, WhatsApp itself reports the duration; see `Groups`.
+ * Records the new timer of a chat. For groups, WhatsApp itself reports the duration; see `GroupCache`.
  */
 async function admitTimer(
   deps: IntakeDeps,

@@ -66,7 +66,7 @@ const WIDTH = 160;
 const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
 
 /**
- * Formats a call, as its record shows it (`shownArguments`), as a Markdown block for the people who
+ * Formats a call, as its record shows it (`formatArguments`), as a Markdown block for the people who
  * decide about the call. A line that begins with `+` continues the line above it. No line begins
  * like a fence, so the call cannot end the block.
  */

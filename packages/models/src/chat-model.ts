@@ -31,7 +31,7 @@ export interface ModelToolCall {
   readonly id: string;
   readonly name: string;
   /**
-   * The arguments as the model wrote them, which may be invalid JSON; `toolArguments` parses them.
+   * The arguments as the model wrote them, which may be invalid JSON; `parseToolArguments` parses them.
    */
   readonly arguments: string;
   /**

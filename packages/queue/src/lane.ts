@@ -30,7 +30,7 @@ export interface LaneLease extends Lease {
 }
 
 /**
- * Runs one turn up to its commit; the signal fires when the turn must end, and `stopReasonOf`
+ * Runs one turn up to its commit; the signal fires when the turn must end, and `getStopReason`
  * returns the reason.
  */
 export type RunTurn = (turn: ClaimedTurn, lease: LaneLease, signal: AbortSignal) => Promise<void>;

@@ -26,6 +26,7 @@ export interface RedisLocation {
     | undefined;
   /**
    * Additional Redis Cluster nodes besides the one in the URL, as `host:port`; the default port is
+   * 6379.
    */
   readonly cluster?: { readonly nodes: readonly string[] } | undefined;
 }

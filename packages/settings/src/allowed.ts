@@ -34,19 +34,17 @@ export function allowedInProfile(
 ): (path: SettingsPath) => AllowedEntries {
   return allowedIn(() => {
     const {
-      createProfileJsonSchema: profileJsonSchema,
+      createProfileJsonSchema,
     }: typeof import('./json-schema.ts') = require('./json-schema.ts');
-    return profileJsonSchema(profile, model);
+    return createProfileJsonSchema(profile, model);
   });
 }
 
 function allowedIn(compose: () => Json.JsonSchema) {
   let shape: Json.JsonSchema | undefined;
   return (path: SettingsPath): AllowedEntries => {
-    const {
-      listAllowedAt: allowedAt,
-    }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    const { listAllowedAt }: typeof import('./json-schema.ts') = require('./json-schema.ts');
     shape ??= compose();
-    return allowedAt(shape, path);
+    return listAllowedAt(shape, path);
   };
 }

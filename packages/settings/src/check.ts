@@ -31,7 +31,7 @@ export type CheckResult<T> =
 const MAX_ROUNDS = 10;
 
 /**
- * Validates `input`, which is at `cellAt`, against a strict schema. Unknown keys are removed with a
+ * Validates `input`, which is at the path `at`, against a strict schema. Unknown keys are removed with a
  * warning. Text from the environment is converted to a number or boolean where one is expected.
  */
 export function checkValue<T>(

@@ -199,7 +199,7 @@ function formatCopyStamp(now: Date): string {
   return now.toISOString().replaceAll(/[:.]/g, '-');
 }
 
-/** Matches the timestamp that `stampOf` writes; a copy created by a person has a different name. */
+/** Matches the timestamp that `formatCopyStamp` writes; a copy created by a person has a different name. */
 const STAMP = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d)-(\d{3}Z)$/;
 
 function dropOldCopies(file: string): void {

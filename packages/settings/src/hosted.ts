@@ -1,7 +1,7 @@
 import type { ChannelIds } from '@parley/core';
 import type { z } from 'zod';
 import type { IdForms } from './ids.ts';
-import type { Block, SettingsFinding, SettingsPath } from './source.ts';
+import { type Block, isBlock, type SettingsFinding } from './source.ts';
 
 /** The key that makes a channel of the settings a hosted one. */
 export const USE = 'use';
@@ -43,8 +43,7 @@ export function addHosted(
   },
 ) {
   const { channelSchemas, channelIds, findHosted } = options;
-  const isList = typeof section === 'object' && section !== null && !Array.isArray(section);
-  const found = (isList && findHosted?.({ ...section }, channelSchemas)) || NONE;
+  const found = (isBlock(section) && findHosted?.(section, channelSchemas)) || NONE;
   const mapped = <T>(of: (one: HostedChannel) => T) =>
     Object.fromEntries([...found.channels].map(([id, one]) => [id, of(one)]));
   return {
@@ -60,6 +59,5 @@ export function useFindings(
   findings: readonly SettingsFinding[],
   channel: string,
 ): readonly SettingsFinding[] {
-  const isOf = (path: SettingsPath): boolean => path[1] === channel;
-  return findings.filter(({ path }) => isOf(path));
+  return findings.filter(({ path }) => path[1] === channel);
 }

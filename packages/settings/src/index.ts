@@ -8,6 +8,7 @@ export { findClearSecrets as clearSecretsIn } from './secrets.ts';
 export {
   type Block,
   describeProblem,
+  getValueAt,
   isBlock,
   type SettingsFinding as Finding,
   type SettingsProblem,

@@ -68,11 +68,11 @@ export function createConversationViews(database: Database, sharedClock: SharedC
      * Returns search hits, newest first. `missing` is the number of rows that are not yet indexed.
      */
     async search(query: SearchQuery, clock: Clock, budgetMs = SEARCH_BUDGET_MS) {
-      const [{ catchUpIndex: catchUp }, { searchMessages }] = await Promise.all([
+      const [{ catchUpIndex }, { searchMessages }] = await Promise.all([
         import('./conversation-views/search-index.ts'),
         import('./conversation-views/search.ts'),
       ]);
-      const missing = await catchUp(database, clock, budgetMs);
+      const missing = await catchUpIndex(database, clock, budgetMs);
       const found = await database.read((sql) => searchMessages(sql, database.dialect, query));
       return { ...found, missing };
     },

@@ -166,7 +166,7 @@ export function getStatementText(
 
 /** Returns the values in the order of `names`; throws if one is missing. */
 export function orderValues({ names, text }: Statement, bound: readonly unknown[]): SqlValue[] {
-  // `Bound` already checks the value types at compile time, so only the presence of each value is
+  // `BoundArguments` already checks the value types at compile time, so only the presence of each value is
   // checked here.
   const params = bound[0] as Readonly<Record<string, SqlValue>> | undefined;
   return names.map((name) => {

@@ -48,26 +48,26 @@ export function createDeadLetterRepository(database: Database) {
   return {
     /** Lists the newest `limit` open dead letters older than `before`, newest first. */
     async open(page: DeadLetterPage) {
-      const { listOpenDeadLetters: openDeadLetters } = await looking();
-      return database.read((sql) => openDeadLetters(sql, page));
+      const { listOpenDeadLetters } = await looking();
+      return database.read((sql) => listOpenDeadLetters(sql, page));
     },
     /**
      * Lists the ids of the oldest `limit` open dead letters of these kinds with a number above
      * `after`, oldest first.
      */
     async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
-      const { listOpenIds: openIds } = await looking();
-      return database.read((sql) => openIds(sql, kinds, after, limit));
+      const { listOpenIds } = await looking();
+      return database.read((sql) => listOpenIds(sql, kinds, after, limit));
     },
     /** Reads one dead letter, open or settled. */
     async get(id: number) {
-      const { findDeadLetter: oneDeadLetter } = await looking();
-      return database.read((sql) => oneDeadLetter(sql, id));
+      const { findDeadLetter } = await looking();
+      return database.read((sql) => findDeadLetter(sql, id));
     },
     /** Counts open dead letters by kind. */
     async counts() {
-      const { countOpenDeadLetters: countOpen } = await looking();
-      return database.read(countOpen);
+      const { countOpenDeadLetters } = await looking();
+      return database.read(countOpenDeadLetters);
     },
     /**
      * Retries a dead letter's work. A part is queued behind the other parts for its chat under its

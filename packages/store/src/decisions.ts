@@ -292,16 +292,16 @@ export function createWhyRepository(database: Database) {
      * unknown.
      */
     async answeredBy(conversationId: string, session: number) {
-      const { findNewestAnswerFacts: newestAnswerBy } = await reading();
-      return database.read((sql) => newestAnswerBy(sql, conversationId, session));
+      const { findNewestAnswerFacts } = await reading();
+      return database.read((sql) => findNewestAnswerFacts(sql, conversationId, session));
     },
     /**
      * Lists the newest `limit` messages in all chats, newest first, including those that were not
      * accepted.
      */
     async recent(limit: number) {
-      const { listRecentMessages: recentMessages } = await reading();
-      return database.read((sql) => recentMessages(sql, limit));
+      const { listRecentMessages } = await reading();
+      return database.read((sql) => listRecentMessages(sql, limit));
     },
   };
 }

@@ -86,7 +86,7 @@ function isName(word: string): boolean {
 
 /**
  * Removes text about the owner from a text that others read: sections by their heading; list items,
- * paragraphs and code by their content or by a mark from `ownersMarks`. When in doubt, a text is
+ * paragraphs and code by their content or by a mark from `listOwnerMarks`. When in doubt, a text is
  * removed, because the owner reads both parts.
  */
 export function splitOwners(text: string, marks: readonly string[]): SplitText {

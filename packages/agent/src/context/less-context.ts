@@ -142,7 +142,7 @@ function isSuspectRefusal(refusals: readonly RequestRefusal[], known: number | u
   if (!('mayBeTooLong' in failure) || failure.mayBeTooLong !== true) return false;
   if (known !== undefined && sent >= known * NEAR) return true;
   // Servers refuse requests for many reasons. A refusal without a reason leads to one attempt with
-  // a shorter request; an overloaded server is not asked again.
+  // a shorter request; an overloaded server leads to none.
   return failure.kind === 'refused' && sent >= MIN_SUSPECT && refusals.length === 1;
 }
 

@@ -244,8 +244,8 @@ export function isLinkOfNamedHost(
 }
 
 /**
- * Returns the addresses in the given texts, unchanged except for trailing characters that end a
- * sentence.
+ * Returns the addresses in the given texts, each as written and without trailing characters that
+ * may end its sentence.
  */
 export function findAddresses(texts: readonly string[]): readonly string[] {
   return texts

@@ -52,7 +52,8 @@ function proposeWrite(promptFiles: PromptFiles, plan: WritePlan): Proposal | nul
   if (plan.kind !== 'planned') return null;
   const { name, content, created, access } = plan;
   if (access === 'closed' && !promptFiles.includes(name)) return null;
-  // A new file in a prompt folder for others is meant for them even if it is private now.
+  // A file in a prompt folder for others, and any new file that is not the owner's by default, is
+  // meant for others even if it is private now.
   const isForOthers = !isOwnersByDefault(name) && (created || name.includes('/'));
   return {
     shown: { path: name, readers: READERS[access], whole_file: content },

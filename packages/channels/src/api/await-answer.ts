@@ -17,7 +17,7 @@ interface AwaitDeps {
 const POLL_INTERVAL_MS = 1_000;
 
 /**
- * Waits until a message is answered or its turn waits for an approval. Null when the signal fired
+ * Waits until a message is answered or its turn waits for a person. Null when the signal fired
  * first, or when the message is no longer stored. The tables are authoritative; live events only
  * trigger a check. `onText` receives the whole growing answer each time.
  */

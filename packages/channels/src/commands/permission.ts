@@ -98,7 +98,7 @@ export function decideGroupRight(
 }
 
 /**
- * Like `groupRight`, but asks the platform when the setting requires it. If the platform does not
+ * Like `decideGroupRight`, but asks the platform when the setting requires it. If the platform does not
  * answer in time, the sender has no right.
  */
 export async function hasGroupRight(

@@ -255,15 +255,14 @@ export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<numb
   // arrived.
   if (canRepeatSend(deps, part, findEarliestArrival(due)))
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
+  // Measured before the search, because a request may still arrive while the search runs.
+  const left = UNDER_WAY_MS - Math.abs(deps.clock() - (sendingAt ?? 0));
   const found = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
   if (typeof found === 'string') {
     await deps.outbox.markSent(part.id, found, deps.clock());
     return 0;
   }
-  if (found === null) {
-    const left = UNDER_WAY_MS - Math.abs(deps.clock() - (sendingAt ?? 0));
-    return left > 0 ? left : sendAgain('free');
-  }
+  if (found === null) return left > 0 ? left : sendAgain('free');
   // Without the notice, the chat might never learn that an answer is uncertain, so a notice
   // interrupted by a crash is sent a second time.
   if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');

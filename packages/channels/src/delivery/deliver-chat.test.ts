@@ -608,6 +608,18 @@ describe('a part that was being sent when the process crashed', () => {
     expect(seen()).toEqual(['one', 'two']);
   });
 
+  it('[D04] is not sent again after a search that began while its request could be in flight', async () => {
+    await scene.owe('c', ['one']);
+    await dieWhileSending(false);
+    now += 1_000;
+    const slow = async () => {
+      now += 9_500;
+      return null;
+    };
+    expect(await deliver({ findSent: slow })).toBe(9_000);
+    expect(seen()).toEqual([]);
+  });
+
   it('[D04] is found on the platform when its request arrives late', async () => {
     await scene.owe('c', ['one']);
     await dieWhileSending(false);

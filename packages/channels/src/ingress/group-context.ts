@@ -30,7 +30,7 @@ export async function moveContextToThread(
   { conversationId, message: { chat }, receivedAt }: AdmittedMessage,
 ): Promise<void> {
   if (chat.threadId === undefined) return;
-  // The thread is the last part of the id (`conversationIdOf`).
+  // The thread is the last part of the id (`toConversationId`).
   const thread = `:${encodeURIComponent(chat.threadId)}`;
   if (!conversationId.endsWith(thread)) return;
   await groupContext.move(conversationId.slice(0, -thread.length), conversationId, receivedAt);

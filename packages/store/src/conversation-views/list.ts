@@ -242,6 +242,7 @@ export const NO_PEOPLE = {
 
 const WITH_NEWEST = `
   select id, mode, model, taken_over_until, coalesce(deleted_message, 0) as deleted,
+    coalesce(deleted_part, 0) as deleted_part,
     (select max(seq) from inbox where conversation_id = conversation.id) as newest
   from conversation`;
 
@@ -280,7 +281,7 @@ const JOINED = `
   left join turn as running on running.conversation_id = talk.id and running.state = 'running'
   left join outbox as part on part.seq = (select max(seq) from outbox
     where outbox.channel = inbox.channel and outbox.account = inbox.account
-      and outbox.chat_id = inbox.chat_id)
+      and outbox.chat_id = inbox.chat_id and outbox.seq > talk.deleted_part)
   left join inbox_reader as reader on reader.reader = :reader
   left join conversation_mark as mark on mark.reader = :reader and mark.conversation_id = talk.id
   left join takeover as led on led.conversation_id = talk.id and led.until = talk.taken_over_until

@@ -314,6 +314,22 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect([await rename('Harbor'), await takeOver()]).toEqual([true, { until: 60_000 }]);
     });
 
+    it('[U12] shows neither a failure nor an unread answer from before its deletion', async () => {
+      const marks = { pinned: [], archived: [], titles: {}, unread: [] };
+      await store.conversationMarks.begin('Bo', marks);
+      await say('m1');
+      await answered('t1');
+      const id = (await store.outbox.next(CHAT))?.part.id ?? '';
+      await store.outbox.markSending(id, 2);
+      await store.outbox.markFailed(id, 'failed', 'down', 2, null);
+      const shown = async () =>
+        (await store.conversations.list({ before: null, limit: 9, reader: 'Bo' }))[0];
+      expect(await shown()).toMatchObject({ failure: { reason: 'down' }, isNew: true });
+      await remove();
+      await say('m2');
+      expect(await shown()).toMatchObject({ failure: null, isNew: false, newestPart: 0 });
+    });
+
     it('[U12] keeps no mark that a person set while it was being deleted', async () => {
       await say('m1');
       let isDeleted = false;

@@ -238,7 +238,7 @@ export interface SkillSettings {
 }
 
 export interface OpenSkillsOptions {
-  /** The skill folders from the weakest to the strongest, as created by `skillFolders`. */
+  /** The skill folders from the weakest to the strongest, as returned by `listSkillFolders`. */
   readonly folders: readonly SkillFolder[];
   readonly settings: SkillSettings;
   /**

@@ -95,7 +95,7 @@ export function createPdf(pages: readonly string[], more = ''): Uint8Array {
   return strToU8(file);
 }
 
-/** For tests: passed to `aPdf` so that the file requires a password. */
+/** For tests: passed to `createPdf` so that the file requires a password. */
 export const LOCKED = `/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <${'ab'.repeat(32)}> /U <${'cd'.repeat(32)}> >> /ID [<00> <00>]`;
 
 const MB = 1_024 * 1_024;
