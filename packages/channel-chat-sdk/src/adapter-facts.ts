@@ -82,9 +82,11 @@ export function listAdapterNames(): ReadonlyMap<string, string> {
   const slugs = listOfferedAdapters().map(
     (adapter) => [adapter.slug, getUseSetting(adapter)] as const,
   );
-  const last = listOfferedAdapters().map((adapter) => {
+  const last = listOfferedAdapters().flatMap((adapter) => {
     const use = getUseSetting(adapter);
-    return [use.slice(use.lastIndexOf('/') + 1), use] as const;
+    const name = use.slice(use.lastIndexOf('/') + 1);
+    // `@kapso/chat-adapter` would otherwise be suggested for every package with a similar name.
+    return name === 'chat-adapter' ? [] : [[name, use] as const];
   });
   return new Map([
     ...last,

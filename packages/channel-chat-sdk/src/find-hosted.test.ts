@@ -108,6 +108,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ['slack', '@chat-adapter/slack'],
     ['@chat-sdk/teams', '@chat-adapter/teams'],
     ['google-chat', '@chat-adapter/gchat'],
+    ['chat-adapter-slack', '@chat-adapter/slack'],
   ])(
     '[F15] suggests the intended adapter instead of offering to install a misspelled package: %s',
     (use, nearest) => {
@@ -118,11 +119,14 @@ describe('a channel whose settings name a package with `use`', () => {
     },
   );
 
-  it('[F15] accepts any other package', () => {
-    const { warnings, channels } = load("channels: { chat: { use: '@acme/hoot', options: {} } }");
-    expect(channels['chat/default']?.kind).toBe('ok');
-    expect(warnings).toMatchObject([{ kind: 'not-installed' }]);
-  });
+  it.each(['@acme/hoot', 'chat-adapter-hoot', '@acme/chat-adapter'])(
+    '[F15] accepts any other package: %s',
+    (use) => {
+      const { warnings, channels } = load(`channels: { chat: { use: '${use}', options: {} } }`);
+      expect(channels['chat/default']?.kind).toBe('ok');
+      expect(warnings).toMatchObject([{ kind: 'not-installed' }]);
+    },
+  );
 
   it.each([
     ['a built-in channel', "telegram: { use: '@acme/chat' }", 'absent, because telegram is a'],

@@ -103,6 +103,7 @@ function judgeChannel(
 /** The catalog adapter that was probably meant; undefined if none is close. */
 function guessAdapter(use: string, nearestWord: HostDeps['nearestWord']): string | undefined {
   const names = listAdapterNames();
-  const last = use.slice(use.lastIndexOf('/') + 1);
-  return names.get(nearestWord(last, names.keys()) ?? '');
+  // Packages outside the scope `@chat-adapter` are often called `chat-adapter-` and the platform.
+  const last = use.slice(use.lastIndexOf('/') + 1).replace(/^chat-(?:sdk-)?adapter-?/, '');
+  return last === '' ? undefined : names.get(nearestWord(last, names.keys()) ?? '');
 }

@@ -65,7 +65,7 @@ export function createClientLogger(log: Logger) {
   };
 }
 
-export function getSlackApi(adapter: Adapter): SlackApi {
+function getSlackApi(adapter: Adapter): SlackApi {
   return (adapter as unknown as { readonly webClient: SlackApi }).webClient;
 }
 
