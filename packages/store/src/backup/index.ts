@@ -1,4 +1,5 @@
 export { copyDatabase } from './copy-database.ts';
+export { measureTables, readRecentMessages, type TableSize } from './inspect-copy.ts';
 export {
   createFromRows,
   prepareRestored,

@@ -71,7 +71,7 @@ function copyPath(from: string, to: string): void {
  * Reads the settings exactly as written, with references to variables and files; the file was
  * checked before.
  */
-function readWritten(file: string): SettingsBlock {
+export function readWritten(file: string): SettingsBlock {
   const document = existsSync(file)
     ? parseSettings(decodeText(readFileSync(file)).text)
     : undefined;
