@@ -146,6 +146,11 @@ export function hasUnfinishedWork(folder: DataFolder): boolean {
   );
 }
 
+/** Returns whether an upgrade has begun to switch, or is returning. */
+export function hasUnfinishedUpgrade(folder: Pick<DataFolder, 'path'>): boolean {
+  return existsSync(join(folder.path, 'upgrade.json'));
+}
+
 function createUnwritableError(folder: DataFolder, cause: unknown): CliError {
   return new CliError(
     'data-unwritable',

@@ -9,6 +9,7 @@ import {
   createModuleRunner,
 } from './cli.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
+import type { UpgradeFlags } from './commands/upgrade/upgrade.ts';
 
 /** Adds the commands for the settings file. */
 export function describeConfig(program: Command, { run }: CommandRunners): void {
@@ -53,6 +54,40 @@ export function describeBackup(program: Command, { run }: CommandRunners): void 
     ['parley restore parley.tar.gz --dry-run', 'check the file, change nothing'],
     ['parley restore parley.tar.gz', 'restore it'],
   ]);
+}
+
+const UPGRADE_NOTES = `The new version first runs on a copy of the data, between simulated platforms and a simulated model: nothing is sent, and
+your data is not touched. Its answers, prompts, data, speed and memory are compared with those of the version that runs now.
+Then a service switches to it, watches it for ten minutes, and returns by itself if it must; what was accepted since is kept.
+In a container or a clone, the commands for the switch are printed. A version is found only at upgrade.url of the settings.`;
+
+/** Adds the command that tries a new version and switches to it. */
+export function describeUpgrade(program: Command, { run }: CommandRunners): void {
+  const upgrade = createModuleRunner(run, () => import('./commands/upgrade/upgrade.ts'));
+  const what = 'try a new version on a copy of the data, switch to it, and return if it must';
+  const upgrading = addCommand(
+    program,
+    'upgrade [release]',
+    what,
+    (release: string | undefined, flags: UpgradeFlags) =>
+      upgrade((m, cli) => m.runUpgrade(cli, release, flags)),
+  )
+    .option('--sha256 <checksum>', 'the published checksum; default: that in RELEASE.sha256')
+    .option('--rehearse', 'only try it, and change nothing')
+    .option(
+      '--accept <kinds>',
+      'changes that are intended: prompts, speed, memory, data, doctor, return',
+    );
+  addExamples(
+    upgrading,
+    [
+      ['parley upgrade parley-0.2.0.tgz --rehearse', 'try a packed release'],
+      ['parley upgrade parley-0.2.0.tgz', 'try it, switch, and watch'],
+      ['parley upgrade 0.2.0', 'the same, from upgrade.url of the settings'],
+      ['parley upgrade', 'continue an upgrade that was interrupted'],
+    ],
+    UPGRADE_NOTES,
+  );
 }
 
 /** Adds the commands that import the workspace of another agent. */

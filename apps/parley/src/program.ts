@@ -13,7 +13,12 @@ import {
   describeSoul,
 } from './program-agent.ts';
 import { describeConversations } from './program-conversations.ts';
-import { describeBackup, describeConfig, describeImport } from './program-files.ts';
+import {
+  describeBackup,
+  describeConfig,
+  describeImport,
+  describeUpgrade,
+} from './program-files.ts';
 import { describeAccess, describeChannels, describePeople } from './program-people.ts';
 import { describeService, describeSimulate, describeStart } from './program-run.ts';
 import { describeCron, describeHeartbeat, describeHooks } from './program-scheduled.ts';
@@ -45,7 +50,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly DescribeCo
     [describeAgents, describePrompt, describeMemory, describeSoul, describePlugins, describeSkills],
   ],
   ['Scheduled work and events:', [describeCron, describeHeartbeat, describeHooks]],
-  ['Settings and data:', [describeConfig, describeBackup, describeImport]],
+  ['Settings and data:', [describeConfig, describeBackup, describeUpgrade, describeImport]],
   ['Shell:', [describeCompletion, describeHelp]],
 ];
 

@@ -8,6 +8,7 @@ import {
   announceOwnGateway,
   createDataFolder,
   type DataFolder,
+  hasUnfinishedUpgrade,
   hasUnfinishedWork,
   lockDataFolder,
 } from './data-folder.ts';
@@ -48,6 +49,7 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
   if (!isSharedStore(first.settings)) {
     const lock = lockDataFolder(folder);
     opened.defer(() => lock.release());
+    if (hasUnfinishedUpgrade(folder)) await completeUpgrade(folder, options.clock);
   }
   if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
   const kept = openKeptLogOf(options, first);
@@ -77,6 +79,12 @@ async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
   const { removeLeftovers } = await import('./commands/backup/work-folder.ts');
   refuseInterruptedRestore(folder);
   removeLeftovers(folder.path);
+}
+
+/** Converts the data of a newer version, if an upgrade returns to this one. */
+async function completeUpgrade(folder: DataFolder, clock: StartOptions['clock']): Promise<void> {
+  const { completeReturn } = await import('./commands/upgrade/return-to-older.ts');
+  await completeReturn(folder, clock);
 }
 
 async function composeProcess(

@@ -25,6 +25,16 @@ export const BUILT_FROM = typeof PARLEY_COMMIT === 'undefined' ? '' : PARLEY_COM
  */
 export const INSTALLATION = new URL(isBundle ? '../../' : '../../../', import.meta.url);
 
+/**
+ * The installation whose launcher started this one: that which npm installed, if `parley upgrade`
+ * has put this one below its `releases/`. Services and shells start the launcher.
+ */
+export function findLauncherRoot(root: URL = INSTALLATION): URL {
+  const above = new URL('../../../', root);
+  const isRelease = /\/releases\/[^/]+\/parley\/$/.test(root.pathname);
+  return isRelease && existsSync(new URL('apps/parley/bin/parley.js', above)) ? above : root;
+}
+
 /** The path of a file in `config/`. */
 export function getConfigPath(name: string): string {
   return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
@@ -42,7 +52,7 @@ export function resolveModuleUrl(name: string, source: URL): URL {
 export type InstallationKind = 'clone' | 'global' | 'project';
 
 /** Determines the kind from the folders around the installation. */
-export function detectInstallationKind(root: URL = INSTALLATION): InstallationKind {
+export function detectInstallationKind(root: URL = findLauncherRoot()): InstallationKind {
   if (existsSync(new URL('apps/parley/src', root))) return 'clone';
   // In a project this is <project>/node_modules/parley; the folder above npm's global
   // `node_modules` has no package.json.

@@ -254,6 +254,7 @@ export type StoreErrorCode =
   | 'store-fenced'
   | 'store-rewound'
   | 'store-pending-work'
+  | 'store-no-way-back'
   | 'store-failed';
 
 // Failures after which the same call may succeed later without intervention. A full disk is not

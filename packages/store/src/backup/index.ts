@@ -1,5 +1,6 @@
 export { copyDatabase } from './copy-database.ts';
 export { measureTables, readRecentMessages, type TableSize } from './inspect-copy.ts';
+export { copyIntoOlderSchema, hasNewerSchema, mergeLog } from './older-schema.ts';
 export {
   createFromRows,
   prepareRestored,

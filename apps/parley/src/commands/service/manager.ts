@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { homedir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { isMissingFile } from '@parley/core';
-import { INSTALLATION } from '@parley/core/installation';
+import { findLauncherRoot } from '@parley/core/installation';
 import { CliError } from '../../data-folder.ts';
 
 /** The machine on which a service is installed. Tests provide their own folders and programs. */
@@ -67,7 +67,7 @@ export function getThisMachine(env: NodeJS.ProcessEnv): ServiceMachine {
     home: homedir(),
     env,
     node: process.execPath,
-    launcher: fileURLToPath(new URL('apps/parley/bin/parley.js', INSTALLATION)),
+    launcher: fileURLToPath(new URL('apps/parley/bin/parley.js', findLauncherRoot())),
     at: (path) => path,
     run: (program, args) => runProgram(program, args, env),
   };

@@ -26,7 +26,7 @@ import { createSystemdManager } from './systemd.ts';
 import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_UNIT, SYSTEM_USER } from './systemd-unit.ts';
 
 /** The service of this machine or user, and its data folder. */
-interface ParleyService {
+export interface ParleyService {
   readonly manager: ServiceManager;
   readonly folder: DataFolder;
   readonly machine: ServiceMachine;
@@ -171,12 +171,15 @@ function reportNoService(
  * Finds the data folder of the installed service, even if the command names another folder; null if
  * no service is installed.
  */
-function findInstalledFolder({ file, folderIn }: ServiceManager): DataFolder | null {
+export function findInstalledFolder({ file, folderIn }: ServiceManager): DataFolder | null {
   const path = existsSync(file) ? folderIn(readFileSync(file, 'utf8')) : null;
   return path === null ? null : locateDataFolder(path, {});
 }
 
-function findService({ folder: chosen }: CliContext, machine: ServiceMachine): ParleyService {
+export function findService(
+  { folder: chosen }: CliContext,
+  machine: ServiceMachine,
+): ParleyService {
   const { platform, uid, at, node, launcher } = machine;
   if (platform !== 'linux' && platform !== 'darwin') {
     throw new CliError(
@@ -273,7 +276,7 @@ type HealthOutcome =
   | { readonly kind: 'healthy'; readonly address: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-async function waitUntilHealthy({ manager, folder }: ParleyService): Promise<HealthOutcome> {
+export async function waitUntilHealthy({ manager, folder }: ParleyService): Promise<HealthOutcome> {
   const deadline = systemTime.monotonic() + HEALTHY_WITHIN_MS;
   let reason = 'it has not published its address';
   while (systemTime.monotonic() < deadline) {

@@ -87,7 +87,10 @@ export function readReplay({ code, out, err }: Output): ReplayResult {
   if (isUnknownCommand({ code, err })) return { kind: 'absent' };
   const parsed = Replay.safeParse(parseJson(out));
   if (code === 0 && parsed.success) return { kind: 'replayed', ...parsed.data };
-  return { kind: 'failed', reason: `code ${code}, ${err.trim().split('\n')[0] ?? ''}`.slice(0, 300) };
+  return {
+    kind: 'failed',
+    reason: `code ${code}, ${err.trim().split('\n')[0] ?? ''}`.slice(0, 300),
+  };
 }
 
 /** Whether the command line ended because it does not know the command. */

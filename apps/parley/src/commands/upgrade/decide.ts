@@ -25,6 +25,7 @@ export type FindingKind =
   | 'settings'
   | 'doctor'
   | 'data'
+  | 'return'
   | 'prompts'
   | 'cases'
   | 'messages'
@@ -34,7 +35,7 @@ export type FindingKind =
   | 'log'
   | 'stop';
 
-export const ACCEPTABLE = ['prompts', 'speed', 'memory', 'data', 'doctor'] as const;
+export const ACCEPTABLE = ['prompts', 'speed', 'memory', 'data', 'doctor', 'return'] as const;
 
 export interface Decision {
   readonly kind: 'go' | 'refuse';
@@ -84,7 +85,13 @@ function judgeData(before: ReleaseRecord, after: ReleaseRecord): readonly Findin
     const lost = is.code === 0 ? compareFacts(was.out, is.out) : firstLine(is.err || is.out);
     if (lost !== null) findings.push(refuse('data', `"parley ${name}" lost data: ${lost}`));
   }
-  return [...findings, ...judgeTables(after.tablesBefore, after.tables)];
+  const { noWayBack } = after;
+  const stuck = noWayBack === null || after.commands.conversations.code !== 0 ? [] : [noWayBack];
+  return [
+    ...findings,
+    ...judgeTables(after.tablesBefore, after.tables),
+    ...stuck.map((why) => ask('return', `Parley could not return from it by itself: ${why}`)),
+  ];
 }
 
 /** Tables of short-lived rows, which any start may change. */
@@ -101,7 +108,9 @@ function judgeTables(
     if (SHORT_LIVED.has(name)) return [];
     const is = after[name] ?? renamed.find(([, { rows }]) => rows === was.rows)?.[1];
     if (is === undefined || is.rows < was.rows)
-      return [refuse('data', `the table ${name} had ${was.rows} rows and now has ${is?.rows ?? 0}`)];
+      return [
+        refuse('data', `the table ${name} had ${was.rows} rows and now has ${is?.rows ?? 0}`),
+      ];
     if (is.columns >= was.columns) return [];
     return [ask('data', `the table ${name} lost ${was.columns - is.columns} columns`)];
   });
@@ -125,8 +134,10 @@ function judgeCommands(before: ReleaseRecord, after: ReleaseRecord): readonly Fi
 
 function judgeReplay(replay: ReleaseRecord['commands']['replay']): readonly Finding[] {
   const result = readReplay(replay);
-  if (result.kind === 'absent') return [note('prompts', 'recorded turns were not replayed: it has no "parley replay"')];
-  if (result.kind === 'failed') return [refuse('prompts', `replaying recorded turns failed: ${result.reason}`)];
+  if (result.kind === 'absent')
+    return [note('prompts', 'recorded turns were not replayed: it has no "parley replay"')];
+  if (result.kind === 'failed')
+    return [refuse('prompts', `replaying recorded turns failed: ${result.reason}`)];
   const { same, changed, diverged, incomplete } = result;
   const all = same + changed + diverged + incomplete;
   const text = `of ${all} recorded turns ${same} have the same request, ${changed + diverged} another one, ${incomplete} are incomplete`;
@@ -187,7 +198,8 @@ function judgeAnswers(before: ReleaseRecord, after: ReleaseRecord): readonly Fin
   const lost = wrong.filter(({ seen }) => seen.every((count) => count === 0)).length;
   const partial = wrong.filter(({ seen }) => seen.includes(0) && seen.some((n) => n > 0)).length;
   const doubled = wrong.filter(({ seen }) => seen.some((count) => count > 1)).length;
-  if (lost > 0) findings.push(refuse('messages', `${lost} of ${answered.size} messages get no answer`));
+  if (lost > 0)
+    findings.push(refuse('messages', `${lost} of ${answered.size} messages get no answer`));
   if (partial > 0) findings.push(refuse('messages', `${partial} answers lack a part`));
   if (doubled > 0) findings.push(refuse('messages', `${doubled} answers are sent twice`));
   const [was, is] = [median(before), median(after)];
@@ -211,10 +223,16 @@ function judgePrompts(before: ReleaseRecord, after: ReleaseRecord): readonly Fin
   if (after.run.kind === 'failed') return [];
   const { leaks, prompts } = after;
   if (leaks.length > 0)
-    return [refuse('privacy', `private text of the owner reached ${leaks.length} prompts of other people`)];
+    return [
+      refuse(
+        'privacy',
+        `private text of the owner reached ${leaks.length} prompts of other people`,
+      ),
+    ];
   const both = [...prompts].filter(([number]) => (before.prompts.get(number)?.length ?? 0) > 0);
   const changed = both.filter(
-    ([number, texts]) => texts.length > 0 && texts.join('\n') !== before.prompts.get(number)?.join('\n'),
+    ([number, texts]) =>
+      texts.length > 0 && texts.join('\n') !== before.prompts.get(number)?.join('\n'),
   );
   const text = `${changed.length} of ${both.length} prompts of played messages differ`;
   if (changed.length === 0) return [note('prompts', text)];

@@ -63,7 +63,7 @@ async function findFile({ word, sha256 }: WantedRelease): Promise<string> {
 }
 
 function getReleaseAddress(url: string | undefined, version: string): string {
-  if (url !== undefined) return url.replaceAll('{version}', version);
+  if (url !== undefined) return url.replaceAll(/\{version\}|%7Bversion%7D/gi, version);
   throw createUpgradeError(
     'upgrade-no-address',
     `The settings do not say where version ${version} can be found. Download the packed release yourself and give its file, or set upgrade.url to an address with {version} in it.`,

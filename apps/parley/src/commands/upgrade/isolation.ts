@@ -22,8 +22,8 @@ const connect = net.Socket.prototype.connect;
 net.Socket.prototype.connect = function (...args) {
   const first = Array.isArray(args[0]) ? args[0][0] : args[0];
   const to = typeof first === 'object' && first !== null ? first : { host: typeof args[1] === 'string' ? args[1] : undefined };
-  if (to.path === undefined && isLocal(to.host)) return connect.apply(this, args);
-  process.nextTick(() => this.destroy(refusal(to.path ?? to.host)));
+  if (!to.path && isLocal(to.host ?? undefined)) return connect.apply(this, args);
+  process.nextTick(() => this.destroy(refusal(to.path || to.host)));
   return this;
 };
 dgram.createSocket = () => { throw refusal('other machines'); };

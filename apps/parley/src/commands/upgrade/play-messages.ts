@@ -52,7 +52,9 @@ export async function playMessages(
   await sleep(limits.settleMs);
   return messages.map((message) => ({
     number: message.number,
-    seen: Array.from({ length: message.parts }, (_, part) => countMark(telegram, message, part + 1)),
+    seen: Array.from({ length: message.parts }, (_, part) =>
+      countMark(telegram, message, part + 1),
+    ),
     tookMs: took.get(message.number) ?? null,
   }));
 }

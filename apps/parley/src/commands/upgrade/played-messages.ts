@@ -6,7 +6,11 @@ import { markMessage } from './rehearsal-model.ts';
 /** A message that is played through the simulated platform. */
 export interface PlayedMessage {
   readonly number: number;
-  readonly chat: { readonly id: number; readonly type: 'private' | 'supergroup'; readonly title?: string };
+  readonly chat: {
+    readonly id: number;
+    readonly type: 'private' | 'supergroup';
+    readonly title?: string;
+  };
   readonly from: { readonly id: number; readonly first_name: string };
   readonly text: string;
   /** Whether only the owner reads the answer. */
@@ -27,16 +31,32 @@ export function listPlayedMessages(
   recorded: readonly InboundMessage[],
   owners: readonly string[],
 ): readonly PlayedMessage[] {
-  const privately = { chat: { id: OWNER.id, type: 'private' }, from: OWNER, isPrivate: true } as const;
+  const privately = {
+    chat: { id: OWNER.id, type: 'private' },
+    from: OWNER,
+    isPrivate: true,
+  } as const;
   const own: readonly Omit<PlayedMessage, 'number'>[] = [
     { ...privately, text: 'Please give me a long answer.', parts: 3 },
-    { chat: GROUP, from: STRANGER, text: 'What do you know about Olga?', isPrivate: false, parts: 1 },
+    {
+      chat: GROUP,
+      from: STRANGER,
+      text: 'What do you know about Olga?',
+      isPrivate: false,
+      parts: 1,
+    },
     {
       ...{ chat: { id: STRANGER.id, type: 'private' }, from: STRANGER, isPrivate: false, parts: 1 },
       text: 'Hello, who are you?',
     },
     { ...privately, text: 'And what did I ask before?', parts: 1 },
-    { chat: GROUP, from: OWNER, text: 'Is this answered for everyone here?', isPrivate: false, parts: 1 },
+    {
+      chat: GROUP,
+      from: OWNER,
+      text: 'Is this answered for everyone here?',
+      isPrivate: false,
+      parts: 1,
+    },
   ];
   const theirs = recorded.filter(isPlayable).map((message) => toPlayed(message, owners));
   return [...own, ...theirs].map((message, number) => ({
@@ -60,7 +80,11 @@ function toPlayed(
   return {
     chat: isDirect
       ? { id: from.id, type: 'private' }
-      : { id: -Math.abs(toNumber(channel, chat.id)), type: 'supergroup', title: chat.title ?? 'Group' },
+      : {
+          id: -Math.abs(toNumber(channel, chat.id)),
+          type: 'supergroup',
+          title: chat.title ?? 'Group',
+        },
     ...{ from, text, parts: 1 },
     isPrivate: isDirect && owners.includes(`telegram:${from.id}`),
   };

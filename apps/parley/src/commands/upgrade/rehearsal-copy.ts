@@ -1,12 +1,19 @@
-import { appendFileSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { decodeText } from '@parley/core';
 import { isBlock } from '@parley/settings';
 import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
-import type { LoadedSettings } from '../../settings.ts';
 import { checkBackup } from '../backup/contents.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
-import { readWritten } from '../simulate/play-folder.ts';
 import { MODEL_NAME } from './rehearsal-model.ts';
 
 /** The addresses on this machine that replace the platforms and the model. */
@@ -60,10 +67,11 @@ export function createRehearsalSettings(
 
 function dropReferences(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('${') ? undefined : value;
-  if (Array.isArray(value))
-    return value.map(dropReferences).filter((entry) => entry !== undefined);
+  if (Array.isArray(value)) return value.map(dropReferences).filter((entry) => entry !== undefined);
   if (!isBlock(value)) return value;
-  const entries = Object.entries(value).map(([key, entry]) => [key, dropReferences(entry)] as const);
+  const entries = Object.entries(value).map(
+    ([key, entry]) => [key, dropReferences(entry)] as const,
+  );
   return Object.fromEntries(entries.filter(([, entry]) => entry !== undefined));
 }
 
@@ -90,48 +98,65 @@ const PRIVATE_FILES = ['USER.md', 'MEMORY.md'];
 /** Adds a text to the owner's private files, which must never reach the prompt of anyone else. */
 export function plantCanary({ workspace }: DataFolder, canary: string): void {
   mkdirSync(workspace, { recursive: true, mode: 0o700 });
-  for (const name of PRIVATE_FILES)
-    appendFileSync(join(workspace, name), `\n\n- A private note: ${canary}\n`, { mode: 0o600 });
+  for (const [nth, name] of PRIVATE_FILES.entries())
+    appendFileSync(join(workspace, name), `\n\n- A private note: ${canary}-${nth}\n`, {
+      mode: 0o600,
+    });
 }
 
 /** The settings as the installation has them, without any secret. */
 export interface CheckedSettings {
   readonly file: string;
-  /** Placeholders for the variables that the settings name. */
+  /** The variables that the settings name. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-const PLACEHOLDER = 'rehearsal-placeholder-0123456789abcdef';
-
 /**
- * Writes the installation's settings into the copy with placeholders for all secrets, so that both
- * releases can check them.
+ * Writes the installation's settings into the copy, so that both releases can check them. Secrets
+ * keep only their form (letters, digits, punctuation), because the checks depend on it.
  */
 export function writeCheckedSettings(
   settingsFile: string,
-  { secrets }: Pick<LoadedSettings, 'secrets'>,
+  { secrets, env }: { readonly secrets: readonly string[]; readonly env: NodeJS.ProcessEnv },
   copy: string,
 ): CheckedSettings {
   const file = join(copy, 'checked.yaml');
-  const placeholder = join(copy, 'placeholder');
-  writeFileSync(placeholder, PLACEHOLDER, { mode: 0o600 });
   const text = existsSync(settingsFile) ? decodeText(readFileSync(settingsFile)).text : '';
-  const names = [...text.matchAll(/\$\{([A-Za-z_]\w*)/g)].map(([, name = '']) => name);
+  let files = 0;
   const hidden = secrets
-    .filter((secret) => secret.length > 3)
     .toSorted((a, b) => b.length - a.length)
-    .reduce((all, secret) => all.replaceAll(secret, PLACEHOLDER), text)
-    .replaceAll(/\$\{file:[^}]*\}/g, () => `\${file:${placeholder}}`);
+    .reduce((all, secret) => all.replaceAll(secret, hideText(secret)), text)
+    .replaceAll(/\$\{file:([^}]*)\}/g, (_all, name: string) => {
+      files += 1;
+      const path = join(copy, `value-${files}`);
+      writeFileSync(path, hideText(readValue(name, settingsFile)), { mode: 0o600 });
+      return `\${file:${path}}`;
+    });
   writeFileSync(file, hidden, { mode: 0o600 });
-  return { file, env: Object.fromEntries(names.map((name) => [name, PLACEHOLDER])) };
+  const names = [...text.matchAll(/\$\{([A-Za-z_]\w*)/g)].map(([, name = '']) => name);
+  const values = names.flatMap((name) =>
+    env[name] === undefined ? [] : [[name, hideText(env[name])] as const],
+  );
+  return { file, env: Object.fromEntries(values) };
 }
 
-export { readWritten as readWrittenSettings };
+function readValue(name: string, settingsFile: string): string {
+  const path = resolve(dirname(settingsFile), name.replace(/^~/, homedir()));
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+function hideText(text: string): string {
+  return text
+    .replaceAll(/\p{Lu}/gu, 'X')
+    .replaceAll(/\p{Ll}/gu, 'x')
+    .replaceAll(/\d/g, '0');
+}
 
 /** Gives a copy that root has made to the user as whom the rehearsed release runs. */
 export function giveFolder(path: string, owner: { uid: number; gid: number } | undefined): void {
   if (owner === undefined) return;
   chownSync(path, owner.uid, owner.gid);
   for (const entry of readdirSync(path, { recursive: true, withFileTypes: true }))
-    if (!entry.isSymbolicLink()) chownSync(join(entry.parentPath, entry.name), owner.uid, owner.gid);
+    if (!entry.isSymbolicLink())
+      chownSync(join(entry.parentPath, entry.name), owner.uid, owner.gid);
 }

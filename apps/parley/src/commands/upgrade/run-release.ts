@@ -1,8 +1,9 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemTime } from '@parley/core';
+import { reasonOf, systemTime } from '@parley/core';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
-import { measureTables, type TableSize } from '@parley/store/backup';
+import { copyIntoOlderSchema, measureTables, type TableSize } from '@parley/store/backup';
 import { locateDataFolder } from '../../data-folder.ts';
 import { type PlayedAnswer, type PlayLimits, playMessages } from './play-messages.ts';
 import type { PlayedMessage } from './played-messages.ts';
@@ -32,6 +33,7 @@ export interface RehearsalPlan {
   readonly written: Readonly<Record<string, unknown>>;
   readonly settingsFile: string;
   readonly secrets: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
   readonly owners: readonly string[];
   readonly messages: readonly PlayedMessage[];
   readonly model: RehearsalModel;
@@ -69,6 +71,8 @@ export interface ReleaseRecord {
   readonly commands: Readonly<Record<RehearsedCommand, EndedCommand>>;
   readonly tablesBefore: Readonly<Record<string, TableSize>>;
   readonly tables: Readonly<Record<string, TableSize>>;
+  /** Why its data cannot be copied back into the schema of the running version; null if it can. */
+  readonly noWayBack: string | null;
   readonly run: ReleaseRun;
   readonly answers: readonly PlayedAnswer[];
   /** The requests to the model for each played message, without times and ids. */
@@ -109,17 +113,29 @@ export async function runRelease(
     const tables = measureTables(getDatabase(copy));
     model.reset();
     const { run, answers } = await runBetweenSimulators(isolated, telegram, plan);
+    const noWayBack = await tryWayBack(copy);
     const prompts = collectPrompts(model, messages, copy);
     const hasCanary = (number: number) =>
       model.requests.some((one) => one.message === number && one.text.includes(canary));
     const others = messages.filter(({ isPrivate }) => !isPrivate);
     return {
       ...{ version: release.version, commands, tablesBefore, tables, run, answers, prompts },
+      noWayBack,
       leaks: others.map(({ number }) => number).filter(hasCanary),
       showsCanary: messages.some(({ isPrivate, number }) => isPrivate && hasCanary(number)),
     };
   } finally {
     await telegram.close();
+  }
+}
+
+/** Tries the copy that a return from the upgrade would make, with everything that was played. */
+async function tryWayBack(copy: string): Promise<string | null> {
+  try {
+    await copyIntoOlderSchema(getDatabase(copy), join(copy, 'older.db'), systemTime.clock);
+    return null;
+  } catch (error) {
+    return reasonOf(error);
   }
 }
 
