@@ -7,8 +7,9 @@ const SYSTEM_FILES = ['/etc', '/usr', '/lib', '/lib64', '/proc', '/sys', '/Syste
 
 /**
  * Runs before the release in each of its threads. Node's permission model limits files and
- * programs; this limits connections to the machine itself. Three calls on open files are refused
- * under the permission model altogether, although their files may be written, so they do nothing.
+ * programs; this limits connections to the machine itself. A file that may not be read counts as
+ * missing, as it would on another machine. Two calls on open files are refused under the permission
+ * model altogether, although their files may be written, so they do nothing.
  */
 const GUARD = `
 import dgram from 'node:dgram';
@@ -36,6 +37,25 @@ for (const names of [dns, dns.promises])
       if (typeof last === 'function') process.nextTick(last, refusal('a name server'));
     };
   }
+const soften = (error) => {
+  if (error?.code === 'ERR_ACCESS_DENIED') error.code = error.permission === 'FileSystemRead' ? 'ENOENT' : 'EACCES';
+  return error;
+};
+const wrap = (call, answer) => Object.assign(function (...args) {
+  try { return answer(call.apply(this, args)); }
+  catch (error) {
+    const { code } = soften(error);
+    if (code === 'ENOENT' && call === exists) return false;
+    if (code === 'ENOENT' && args[1]?.throwIfNoEntry === false) return undefined;
+    throw error;
+  }
+}, call);
+const exists = fs.existsSync;
+const later = (result) => typeof result?.catch === 'function' ? result.catch((error) => { throw soften(error); }) : result;
+for (const [name, call] of Object.entries(fs))
+  if (name.endsWith('Sync')) fs[name] = wrap(call, (result) => result);
+for (const [name, call] of Object.entries(fs.promises))
+  if (typeof call === 'function') fs.promises[name] = wrap(call, later);
 const nothing = (...args) => { const last = args.at(-1); if (typeof last === 'function') process.nextTick(last, null); };
 Object.assign(fs, { fchmod: nothing, fchmodSync() {}, fdatasync: nothing, fdatasyncSync() {} });
 const file = await fs.promises.open(process.env.PARLEY_REHEARSAL_FILE);
