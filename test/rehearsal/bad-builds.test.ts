@@ -25,10 +25,18 @@ import { BAD_BUILDS } from './bad-builds.ts';
 import { type PackedBuilds, packBuilds } from './installed.ts';
 
 const FIXTURE = join(import.meta.dirname, '../upgrade/fixtures/schema-37/backup.tar.gz');
+const VARIABLE = 'BOT_TOKEN';
 const SECRET = '123456:the-token-of-a-real-bot';
 const LIMITS_HERE = {
   ...LIMITS,
-  ...{ startMs: 12_000, stopMs: 12_000, runMs: 2_000, answerMs: 4_000, settleMs: 300, unanswered: 1 },
+  ...{
+    startMs: 12_000,
+    stopMs: 12_000,
+    runMs: 2_000,
+    answerMs: 4_000,
+    settleMs: 300,
+    unanswered: 1,
+  },
 };
 
 let builds: PackedBuilds;
@@ -42,11 +50,11 @@ beforeAll(async () => {
   folder = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-rehearsal-')), {});
   const settings = {
     ...{ model: 'offline', owners: ['telegram:501'] },
-    channels: { telegram: { token: '${BOT_TOKEN}' } },
+    channels: { telegram: { token: `\${${VARIABLE}}` } },
   };
   mkdirSync(folder.path, { recursive: true });
   writeFileSync(folder.settingsFile, JSON.stringify(settings));
-  const env = { BOT_TOKEN: SECRET };
+  const env = { [VARIABLE]: SECRET };
   await restoreBackup({
     ...{ backup: await checkBackup(FIXTURE), folder, env, clock: systemTime.clock },
     ...{ unfinished: 'hold', withSettings: false },
@@ -98,13 +106,18 @@ describe('a rehearsal', () => {
   });
 
   const due = BAD_BUILDS.filter((_, nth) => isDueToday(nth, 8));
-  it.each(due)('[D18] refuses a build with this fault: $name', async ({ kind, name, ...change }) => {
-    const { decision } = await judge(builds.change(name.replaceAll(' ', '-'), change), name);
-    const reasons = decision.findings.filter(({ level }) => level !== 'note');
-    if (process.env.PARLEY_SHOW_FINDINGS === '1')
-      process.stdout.write(`| ${name} | ${reasons.map((one) => one.text.slice(0, 160)).join('; ')} |\n`);
-    expect(decision.kind).toBe('refuse');
-    expect(reasons.map((one) => one.kind)).toContain(kind);
-    expect(printFolder()).toBe(print);
-  });
+  it.each(due)(
+    '[D18] refuses a build with this fault: $name',
+    async ({ kind, name, ...change }) => {
+      const { decision } = await judge(builds.change(name.replaceAll(' ', '-'), change), name);
+      const reasons = decision.findings.filter(({ level }) => level !== 'note');
+      if (process.env.PARLEY_SHOW_FINDINGS === '1')
+        process.stdout.write(
+          `| ${name} | ${reasons.map((one) => one.text.slice(0, 160)).join('; ')} |\n`,
+        );
+      expect(decision.kind).toBe('refuse');
+      expect(reasons.map((one) => one.kind)).toContain(kind);
+      expect(printFolder()).toBe(print);
+    },
+  );
 });

@@ -75,7 +75,10 @@ export async function packBuilds(): Promise<PackedBuilds> {
       const root = change(name, changed);
       unlinkSync(join(root, 'node_modules'));
       const packed = join(folder, `${name}.tgz`);
-      await create({ file: packed, cwd: root, prefix: 'package', gzip: { level: 1 } }, ['.']);
+      await create(
+        { file: packed, cwd: root, prefix: 'package', gzip: { level: 1 } },
+        readdirSync(root),
+      );
       const sum = execFileSync('node', ['-e', HASH, packed], { encoding: 'utf8' });
       writeFileSync(`${packed}.sha256`, `${sum}  ${name}.tgz\n`);
       return packed;
@@ -115,7 +118,10 @@ function applyChange(root: string, { code, replace = [], version }: BuildChange)
     if (found.length === 0) throw new Error(`The bundle does not contain ${text}.`);
     for (const name of found) {
       const file = join(bundle, name);
-      rewrite(file, readFileSync(file, 'utf8').replaceAll(text, () => by));
+      rewrite(
+        file,
+        readFileSync(file, 'utf8').replaceAll(text, () => by),
+      );
     }
   }
   if (code !== undefined) {

@@ -78,19 +78,20 @@ function judgeMigration({ commands: { conversations } }: ReleaseRecord): readonl
 
 /** The facts that people know must be the same, and no table may lose rows. */
 function judgeData(before: ReleaseRecord, after: ReleaseRecord): readonly Finding[] {
-  const findings: Finding[] = [];
-  for (const name of ['conversations', 'letters', 'jobs', 'usage'] as const) {
+  // A database that was not migrated has no data to compare.
+  if (after.commands.conversations.code !== 0) return [];
+  const lost = (['conversations', 'letters', 'jobs', 'usage'] as const).flatMap((name) => {
     const [was, is] = [before.commands[name], after.commands[name]];
-    if (was.code !== 0 || (is.code !== 0 && name === 'conversations')) continue;
-    const lost = is.code === 0 ? compareFacts(was.out, is.out) : firstLine(is.err || is.out);
-    if (lost !== null) findings.push(refuse('data', `"parley ${name}" lost data: ${lost}`));
-  }
+    if (was.code !== 0) return [];
+    const what = is.code === 0 ? compareFacts(was.out, is.out) : firstLine(is.err || is.out);
+    return what === null ? [] : [refuse('data', `"parley ${name}" lost data: ${what}`)];
+  });
   const { noWayBack } = after;
-  const stuck = noWayBack === null || after.commands.conversations.code !== 0 ? [] : [noWayBack];
+  const stuck = `Parley could not return from it by itself: ${noWayBack}`;
   return [
-    ...findings,
+    ...lost,
     ...judgeTables(after.tablesBefore, after.tables),
-    ...stuck.map((why) => ask('return', `Parley could not return from it by itself: ${why}`)),
+    ...(noWayBack === null ? [] : [ask('return', stuck)]),
   ];
 }
 

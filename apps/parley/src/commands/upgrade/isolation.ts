@@ -7,7 +7,7 @@ const SYSTEM_FILES = ['/etc', '/usr', '/lib', '/lib64', '/proc', '/sys', '/Syste
 
 /**
  * Runs before the release in each of its threads. Node's permission model limits files and
- * programs; this limits connections to the machine itself. A file that may not be read counts as
+ * programs; this limits SQLite in the same way, and connections to the machine itself. A file that may not be read counts as
  * missing, as it would on another machine. Two calls on open files are refused under the permission
  * model altogether, although their files may be written, so they do nothing.
  */
@@ -17,6 +17,7 @@ import dns from 'node:dns';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
+import sqlite from 'node:sqlite';
 const isLocal = (host) => host === undefined || /^(127\\.|localhost$|::1$|::ffff:127\\.)/.test(host);
 const refusal = (what) => Object.assign(new Error('a rehearsal does not connect to ' + what), { code: 'ECONNREFUSED' });
 const connect = net.Socket.prototype.connect;
@@ -56,6 +57,18 @@ for (const [name, call] of Object.entries(fs))
   if (name.endsWith('Sync')) fs[name] = wrap(call, (result) => result);
 for (const [name, call] of Object.entries(fs.promises))
   if (typeof call === 'function') fs.promises[name] = wrap(call, later);
+const allow = (path, how) => {
+  const text = path instanceof URL ? decodeURIComponent(path.pathname) : String(path);
+  if (text !== ':memory:' && !process.permission.has(how, text)) throw Object.assign(new Error('a rehearsal does not open ' + text), { code: 'EACCES' });
+};
+const allowQuery = (text) => { if (/^\\s*(attach|vacuum\\s+into)\\b/i.test(text)) throw new Error('a rehearsal does not attach databases'); };
+sqlite.DatabaseSync = class DatabaseSync extends sqlite.DatabaseSync {
+  constructor(...given) { allow(given[0], 'fs.read'); if (given[1]?.readOnly !== true) allow(given[0], 'fs.write'); super(...given); }
+  exec(text) { allowQuery(text); return super.exec(text); }
+  prepare(text, ...rest) { allowQuery(text); return super.prepare(text, ...rest); }
+};
+const { backup } = sqlite;
+sqlite.backup = (source, path, ...rest) => { allow(path, 'fs.write'); return backup(source, path, ...rest); };
 const nothing = (...args) => { const last = args.at(-1); if (typeof last === 'function') process.nextTick(last, null); };
 Object.assign(fs, { fchmod: nothing, fchmodSync() {}, fdatasync: nothing, fdatasyncSync() {} });
 const file = await fs.promises.open(process.env.PARLEY_REHEARSAL_FILE);

@@ -114,7 +114,7 @@ export async function runRelease(
     model.reset();
     const { run, answers } = await runBetweenSimulators(isolated, telegram, plan);
     const noWayBack = await tryWayBack(copy);
-    const prompts = collectPrompts(model, messages, copy);
+    const prompts = collectPrompts(plan, { ...release, copy });
     const hasCanary = (number: number) =>
       model.requests.some((one) => one.message === number && one.text.includes(canary));
     const others = messages.filter(({ isPrivate }) => !isPrivate);
@@ -220,22 +220,27 @@ async function endRun(
   };
 }
 
+interface Paths {
+  readonly root: string;
+  readonly copy: string;
+}
+
 function collectPrompts(
-  model: RehearsalModel,
-  messages: readonly PlayedMessage[],
-  copy: string,
+  { model, messages }: RehearsalPlan,
+  paths: Paths,
 ): ReadonlyMap<number, readonly string[]> {
   const texts = (number: number) =>
     model.requests
       .filter(({ message }) => message === number)
-      .map(({ text }) => removeChangingValues(text, copy));
+      .map(({ text }) => removeChangingValues(text, paths));
   return new Map(messages.map(({ number }) => [number, texts(number)]));
 }
 
 /** Removes what differs between two runs of the same release: times, ids, paths and versions. */
-function removeChangingValues(text: string, copy: string): string {
+function removeChangingValues(text: string, { root, copy }: Paths): string {
   return text
     .replaceAll(copy, 'COPY')
+    .replaceAll(root.replace(/[/\\]$/, ''), 'RELEASE')
     .replaceAll(/\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?/g, 'TIME')
     .replaceAll(/\b\d{1,2}:\d\d(?::\d\d)?\b/g, 'TIME')
     .replaceAll(/\b[a-z]+_[0-9a-z]{20,}\b/g, 'ID')

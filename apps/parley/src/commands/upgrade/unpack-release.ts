@@ -3,13 +3,14 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
@@ -60,14 +61,34 @@ export async function unpackRelease(
     // Only root can set owners; the archive's owners mean nothing on this machine.
     await extract({ file, cwd: root, strip: 1, preserveOwner: false, umask: 0o022 });
     const { version } = readPackedManifest(root, file);
-    await provideLibraries(root, current);
     const place = join(folder, version);
+    refuseRunning(place, version, current);
+    openToReaders(root);
+    await provideLibraries(root, current);
     rmSync(place, { recursive: true, force: true });
     renameSync(part, place);
     return { root: join(place, 'parley'), version };
   } finally {
     rmSync(part, { recursive: true, force: true });
   }
+}
+
+/** Replacing the files of the running release would break it. */
+function refuseRunning(place: string, version: string, { root }: Release): void {
+  if (!existsSync(place) || !realpathSync(root).startsWith(realpathSync(place) + sep)) return;
+  throw createUpgradeError(
+    'upgrade-not-a-release',
+    `Parley ${version} runs already, from ${place}. Nothing was changed.`,
+  );
+}
+
+/** Whatever the umask is, the user of a system service must be able to read the release. */
+function openToReaders(root: string): void {
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
+    chmodSync(
+      join(entry.parentPath, entry.name),
+      entry.isDirectory() || entry.parentPath.endsWith('/bin') ? 0o755 : 0o644,
+    );
 }
 
 /** Refuses an archive that would write outside its folder, or that is unreasonably large. */

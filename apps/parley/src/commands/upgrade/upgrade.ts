@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemTime } from '@parley/core';
@@ -82,10 +82,13 @@ export async function runUpgrade(
   const own = join(folder.path, RELEASES);
   mkdirSync(own, { recursive: true, mode: 0o700 });
   const current = readRelease(context.current);
+  let keepsFile = false;
   try {
     const url = loaded.settings.upgrade.url;
     const file = await findRelease({ word, sha256: flags.sha256, url, folder: own });
     const how = detectHowItRuns(cli, context.machine, file, context.launcherRoot);
+    // The commands for a switch by hand name the downloaded file.
+    keepsFile = how.kind === 'by-hand' && file.startsWith(own);
     const place = how.kind === 'by-hand' ? own : getReleasesFolder(how.launcherRoot);
     mkdirSync(place, { recursive: true, mode: 0o755 });
     const release = await unpackRelease(file, place, current);
@@ -106,7 +109,7 @@ export async function runUpgrade(
     }
     return await switchTo(cli, how, { current, release, installation, rehearsal }, context);
   } finally {
-    rmSync(own, { recursive: true, force: true });
+    if (!keepsFile) rmSync(own, { recursive: true, force: true });
   }
 }
 
@@ -215,8 +218,19 @@ async function finishSwitch(
     ...{ time, limits: watch, say: cli.print },
     baseline: { turnMs, messagesPerMinute, deadLetters },
   });
+  if (outcome.kind === 'kept') removeOldReleases(state);
   cli.print(formatOutcome(outcome, state));
   return outcome.kind === 'kept' ? 0 : 1;
+}
+
+/** Keeps the release that runs and the one before it. */
+function removeOldReleases({ launcherRoot, from, to }: UpgradeState): void {
+  const folder = getReleasesFolder(launcherRoot);
+  for (const name of readdirSync(folder)) {
+    const root = join(folder, name, 'parley');
+    const isUsed = [from, to].some((one) => resolve(one.root) === root);
+    if (!isUsed) rmSync(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 function formatOutcome(outcome: SwitchOutcome, { from, to }: UpgradeState): string {
