@@ -63,8 +63,9 @@ beforeAll(async () => {
   const backup = join(builds.folder, 'backup.tar.gz');
   await backUp(installation, backup);
   print = printFolder();
-  plan = await planRehearsal(installation, backup, LIMITS_HERE);
-  before = await runRelease(readRelease(builds.change('old', {})), copyFor('old'), plan);
+  const current = builds.change('old', {});
+  plan = await planRehearsal(installation, backup, current, LIMITS_HERE);
+  before = await runRelease(readRelease(current), copyFor('old'), plan);
   checkComparable(before);
 });
 afterAll(async () => {

@@ -45,7 +45,7 @@ const FAILING_LATER: readonly (BuildChange & { readonly name: string; readonly r
       ],
     },
     {
-      ...{ name: 'crash', reason: /it is silent/ },
+      ...{ name: 'crash', reason: /it is (silent|not ready)/ },
       code: `if (${LATER}) setTimeout(() => process.exit(1), 1_200);`,
     },
   ];

@@ -62,6 +62,7 @@ export async function backUp(
 export async function planRehearsal(
   { folder, loaded, env, clock }: RehearsedInstallation,
   backup: string,
+  currentRoot: string,
   limits: RehearsalLimits,
 ): Promise<RehearsalPlan & { readonly recorded: number; close(): Promise<void> }> {
   const home = mkdtempSync(join(folder.path, WORK_PREFIX));
@@ -81,7 +82,7 @@ export async function planRehearsal(
       new Set(messages.filter(({ parts }) => parts > 1).map(({ number }) => number)),
     );
     return {
-      ...{ base, messages, model, limits, owners, close, recorded: recorded.length },
+      ...{ base, messages, model, limits, currentRoot, owners, close, recorded: recorded.length },
       written: readWritten(folder.settingsFile),
       ...{ settingsFile: folder.settingsFile, secrets: loaded.secrets, env },
       canary: `the password is ${randomBytes(9).toString('hex')}`,

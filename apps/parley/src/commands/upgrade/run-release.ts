@@ -38,6 +38,8 @@ export interface RehearsalPlan {
   readonly messages: readonly PlayedMessage[];
   readonly model: RehearsalModel;
   readonly canary: string;
+  /** The running installation, whose paths occur in prompts. */
+  readonly currentRoot: string;
   readonly owner?: IsolatedRelease['owner'];
   readonly limits: RehearsalLimits;
 }
@@ -114,7 +116,7 @@ export async function runRelease(
     model.reset();
     const { run, answers } = await runBetweenSimulators(isolated, telegram, plan);
     const noWayBack = await tryWayBack(copy);
-    const prompts = collectPrompts(plan, { ...release, copy });
+    const prompts = collectPrompts(plan, release.root, copy);
     const hasCanary = (number: number) =>
       model.requests.some((one) => one.message === number && one.text.includes(canary));
     const others = messages.filter(({ isPrivate }) => !isPrivate);
@@ -220,27 +222,25 @@ async function endRun(
   };
 }
 
-interface Paths {
-  readonly root: string;
-  readonly copy: string;
-}
-
 function collectPrompts(
-  { model, messages }: RehearsalPlan,
-  paths: Paths,
+  { model, messages, currentRoot }: RehearsalPlan,
+  root: string,
+  copy: string,
 ): ReadonlyMap<number, readonly string[]> {
+  // The running installation may contain the new release.
+  const roots = [root, currentRoot].map((path) => path.replace(/[/\\]$/, ''));
+  const removePaths = (text: string) =>
+    roots.reduce((all, path) => all.replaceAll(path, 'RELEASE'), text.replaceAll(copy, 'COPY'));
   const texts = (number: number) =>
     model.requests
       .filter(({ message }) => message === number)
-      .map(({ text }) => removeChangingValues(text, paths));
+      .map(({ text }) => removeChangingValues(removePaths(text)));
   return new Map(messages.map(({ number }) => [number, texts(number)]));
 }
 
-/** Removes what differs between two runs of the same release: times, ids, paths and versions. */
-function removeChangingValues(text: string, { root, copy }: Paths): string {
+/** Removes what differs between two runs of the same release: times, ids and versions. */
+function removeChangingValues(text: string): string {
   return text
-    .replaceAll(copy, 'COPY')
-    .replaceAll(root.replace(/[/\\]$/, ''), 'RELEASE')
     .replaceAll(/\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?/g, 'TIME')
     .replaceAll(/\b\d{1,2}:\d\d(?::\d\d)?\b/g, 'TIME')
     .replaceAll(/\b[a-z]+_[0-9a-z]{20,}\b/g, 'ID')

@@ -147,7 +147,7 @@ async function tryRelease(
   const backup = join(folder.path, `.rehearsed-${clock()}.tar.gz`);
   try {
     await backUp(installation, backup);
-    const plan = await planRehearsal(installation, backup, context.limits);
+    const plan = await planRehearsal(installation, backup, context.current, context.limits);
     try {
       return await rehearse(plan, releases, accepted, cli.print);
     } finally {
