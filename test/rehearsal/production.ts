@@ -100,7 +100,12 @@ function createContext(machine: ServiceMachine, root: string): UpgradeContext {
     limits: { ...LIMITS, startMs: 20_000, runMs: 500, answerMs: 8_000, settleMs: 200 },
     watch: {
       ...WATCH_LIMITS,
-      ...{ watchMs: 5_000, startMs: 20_000, downMs: 1_500, waitSeconds: 3, expectedMessages: 0.001 },
+      ...{
+        watchMs: 5_000,
+        startMs: 20_000,
+        downMs: 1_500,
+        waitSeconds: 5,
+      },
     },
     time: { ...systemTime, wait: (ms) => sleep(Math.min(ms, 300)) },
     ...{ current: `${root}/`, launcherRoot: `${root}/` },

@@ -40,7 +40,7 @@ const FAILING_LATER: readonly (BuildChange & { readonly name: string; readonly r
       replace: [
         [
           'api.getUpdates(offset,seconds,signal)',
-          'api.getUpdates(offset,seconds,signal).then(all=>process.env.PARLEY_REHEARSAL_FILE===undefined?[]:all)',
+          'api.getUpdates(offset,seconds,signal).then(async all=>{if(process.env.PARLEY_REHEARSAL_FILE!==undefined)return all;await new Promise(wake=>setTimeout(wake,500));return[]})',
         ],
       ],
     },
@@ -94,7 +94,10 @@ describe('an upgrade of a service', () => {
       const replace = [...(MIGRATION ?? []), ...(change.replace ?? [])];
       const file = await builds.pack(name.replaceAll(' ', '-'), { ...change, version, replace });
       const people = production.keepWriting();
-      const code = await runUpgrade(cli, file, {}, context);
+      // Few people write here, so a single missing message counts as silence.
+      const expectedMessages = name === 'silence' ? 0.001 : context.watch.expectedMessages;
+      const watch = { ...context.watch, expectedMessages };
+      const code = await runUpgrade(cli, file, {}, { ...context, watch });
       const numbers = await people.stop();
       expect([printed.slice(-1)[0], code]).toEqual([
         expect.stringMatching(/^Returned {3}to Parley 0\.1\.0/),
@@ -102,9 +105,56 @@ describe('an upgrade of a service', () => {
       ]);
       expect(printed.at(-1)).toMatch(reason);
       await expectAnswered(production, numbers);
-      expect(production.runningRoot()).not.toContain('releases');
+      expect(production.runningRoot()).toMatch(/node_modules\/parley$/);
       expect(hasNewerSchema(join(cli.folder.path, 'parley.db'))).toBe(false);
       expect(readUpgradeState(cli.folder)).toBeNull();
     },
   );
 });
+
+describe('an upgrade that is killed', () => {
+  it('[D18] leaves a service that answers at every step, and continues with the next command', async () => {
+    const production = await start();
+    const { cli, context, printed } = production;
+    const file = await builds.pack('killed', { version: '0.4.0', replace: MIGRATION ?? [] });
+    const people = production.keepWriting();
+    const die = () => Promise.reject(new Error('killed'));
+
+    // Before the service is restarted: the old release still runs.
+    const beforeRestart = {
+      ...context,
+      time: {
+        ...context.time,
+        clock: createFailingClock(context.time.clock, () => readUpgradeState(cli.folder) !== null),
+      },
+    };
+    await expect(runUpgrade(cli, file, {}, beforeRestart)).rejects.toThrow('killed');
+    expect(readUpgradeState(cli.folder)?.step).toBe('switching');
+    expect(production.runningRoot()).toMatch(/node_modules\/parley$/);
+
+    // During the watch: the new release runs.
+    const inWatch = { ...context, time: { ...context.time, wait: die } };
+    await expect(runUpgrade(cli, undefined, {}, inWatch)).rejects.toThrow('killed');
+    await expect.poll(production.runningRoot).toContain('releases/0.4.0');
+
+    // While it returns: the old release converts the data by itself.
+    const returning = {
+      ...context,
+      time: { ...context.time, wait: die },
+      watch: { ...context.watch, errorLines: -1 },
+    };
+    await expect(runUpgrade(cli, undefined, {}, returning)).rejects.toThrow('killed');
+    await expect.poll(() => readUpgradeState(cli.folder), { timeout: 30_000 }).toBeNull();
+    await expect.poll(production.runningRoot).toMatch(/node_modules\/parley$/);
+    await expectAnswered(production, await people.stop());
+    expect(printed.filter((line) => line.includes('was interrupted'))).toHaveLength(2);
+  });
+});
+
+/** A clock that fails like a process that is killed, once a condition holds. */
+function createFailingClock(clock: () => number, isDead: () => boolean): () => number {
+  return () => {
+    if (isDead()) throw new Error('killed');
+    return clock();
+  };
+}
