@@ -1,6 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { gunzipSync } from 'node:zlib';
 import { measureTables } from '@parley/store/backup';
 import { extract } from 'tar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,8 +33,11 @@ const EARLIER: readonly (readonly [name: string, put: (data: string) => Promise<
   ['schema-31', (data) => extract({ file: SCHEMA_31, cwd: data })],
   ...readdirSync(FIXTURES).map((name) => {
     const put = async (data: string) => {
-      await extract({ file: join(FIXTURES, name, 'backup.tar.gz'), cwd: data });
-      renameSync(join(data, 'database/parley.db'), join(data, 'parley.db'));
+      const dump = readFileSync(join(FIXTURES, name, 'sqlite/database.sql.gz'));
+      // SQLite's internal tables of the search index are otherwise write-protected.
+      const database = new DatabaseSync(join(data, 'parley.db'), { defensive: false });
+      database.exec(gunzipSync(dump).toString('utf8'));
+      database.close();
     };
     return [name, put] as const;
   }),

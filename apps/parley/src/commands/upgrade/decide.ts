@@ -104,10 +104,10 @@ function judgeTables(
   after: Readonly<Record<string, TableSize>>,
 ): readonly Finding[] {
   const isNew = (name: string) => before[name] === undefined;
-  const renamed = Object.entries(after).filter(([name]) => isNew(name));
+  const renamed = Object.entries(after).flatMap(([name, size]) => (isNew(name) ? [size] : []));
   return Object.entries(before).flatMap(([name, was]) => {
     if (SHORT_LIVED.has(name)) return [];
-    const is = after[name] ?? renamed.find(([, { rows }]) => rows === was.rows)?.[1];
+    const is = after[name] ?? findRenamed(renamed, was);
     if (is === undefined || is.rows < was.rows)
       return [
         refuse('data', `the table ${name} had ${was.rows} rows and now has ${is?.rows ?? 0}`),
@@ -115,6 +115,11 @@ function judgeTables(
     if (is.columns >= was.columns) return [];
     return [ask('data', `the table ${name} lost ${was.columns - is.columns} columns`)];
   });
+}
+
+function findRenamed(tables: readonly TableSize[], was: TableSize): TableSize | undefined {
+  const large = tables.filter(({ rows }) => rows >= was.rows);
+  return large.find(({ columns }) => columns >= was.columns) ?? large[0];
 }
 
 function judgeSettings(before: ReleaseRecord, after: ReleaseRecord): readonly Finding[] {
