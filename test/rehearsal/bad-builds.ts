@@ -1,4 +1,4 @@
-import type { BuildChange } from './installed.ts';
+import type { BuildChange, Replacements } from './installed.ts';
 
 /** A broken build, and the kind of finding because of which it is refused. */
 export interface BadBuild extends BuildChange {
@@ -9,7 +9,7 @@ export interface BadBuild extends BuildChange {
 const STARTS = "process.argv.includes('start')";
 /** Runs before each part is sent to the platform. */
 const SEND = 'sent=await(await telegram()).callApi(method,payload,options)';
-const onSend = (call: string): BuildChange['replace'] => [
+const onSend = (call: string): Replacements => [
   [
     SEND,
     `sent=await(${call})(async()=>(await telegram()).callApi(method,payload,options),payload)`,
@@ -26,7 +26,7 @@ const addToRequests = (text: string): string => `
 /** The last migration, to which a bad one is added. */
 const LAST = '[41,"inbox"]';
 const STATEMENTS = 'statements:dialect=>listMigrationStatements(number,dialect)';
-const withMigration = (statement: string): BuildChange['replace'] => [
+const withMigration = (statement: string): Replacements => [
   [LAST, `${LAST},[42,"more"]`],
   [
     STATEMENTS,

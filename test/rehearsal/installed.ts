@@ -13,18 +13,20 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { create, extract } from 'tar';
 import { z } from 'zod';
 
 const ROOT = resolve(import.meta.dirname, '../..');
+
+export type Replacements = readonly (readonly [text: string, by: string])[];
 
 /** How a build differs from the one that the repository has built. */
 export interface BuildChange {
   /** Statements that run when the program is loaded. */
   readonly code?: string;
   /** Texts of the bundle and their replacements; each must occur. */
-  readonly replace?: readonly (readonly [text: string, by: string])[];
+  readonly replace?: Replacements;
   readonly version?: string;
 }
 
@@ -135,6 +137,3 @@ function applyChange(root: string, { code, replace = [], version }: BuildChange)
     rewrite(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), version }));
   }
 }
-
-/** The folder of a build's root, as `parley upgrade` lays it out. */
-export const folderOf = (root: string): string => dirname(root);

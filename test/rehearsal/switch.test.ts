@@ -5,7 +5,7 @@ import { hasNewerSchema } from '@parley/store/backup';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runUpgrade } from '../../apps/parley/src/commands/upgrade/upgrade.ts';
 import { readUpgradeState } from '../../apps/parley/src/commands/upgrade/upgrade-state.ts';
-import { type BuildChange, type PackedBuilds, packBuilds } from './installed.ts';
+import { type BuildChange, type PackedBuilds, packBuilds, type Replacements } from './installed.ts';
 import { type Production, startProduction } from './production.ts';
 
 let builds: PackedBuilds;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => builds?.remove());
 
 /** The newer release has one table more, so its database cannot be used by the older one. */
-const MIGRATION: BuildChange['replace'] = [
+const MIGRATION: Replacements = [
   ['[41,"inbox"]', '[41,"inbox"],[42,"more"]'],
   [
     'statements:dialect=>listMigrationStatements(number,dialect)',
@@ -91,7 +91,7 @@ describe('an upgrade of a service', () => {
       const production = await start();
       const { cli, context, printed } = production;
       const version = '0.3.0';
-      const replace = [...(MIGRATION ?? []), ...(change.replace ?? [])];
+      const replace = [...MIGRATION, ...(change.replace ?? [])];
       const file = await builds.pack(name.replaceAll(' ', '-'), { ...change, version, replace });
       const people = production.keepWriting();
       // Few people write here, so a single missing message counts as silence.
@@ -116,7 +116,7 @@ describe('an upgrade that is killed', () => {
   it('[D18] leaves a service that answers at every step, and continues with the next command', async () => {
     const production = await start();
     const { cli, context, printed } = production;
-    const file = await builds.pack('killed', { version: '0.4.0', replace: MIGRATION ?? [] });
+    const file = await builds.pack('killed', { version: '0.4.0', replace: MIGRATION });
     const people = production.keepWriting();
     const die = () => Promise.reject(new Error('killed'));
 

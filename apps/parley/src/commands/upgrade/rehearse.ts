@@ -126,7 +126,7 @@ export async function rehearse(
 }
 
 /** Without a result of the old release there is nothing to compare with. */
-export function checkComparable({ run, answers, showsCanary, commands }: ReleaseRecord): void {
+function checkComparable({ run, answers, showsCanary, commands }: ReleaseRecord): void {
   const unanswered = answers.filter(({ tookMs }) => tookMs === null).length;
   const problem =
     run.kind === 'failed'
