@@ -34,8 +34,8 @@ export type ApprovalVerdict =
 /**
  * Approvals and questions to people, each decided at most once. A turn with an open question is
  * suspended: no worker claims it, and no other turn starts in its conversation (D02). The turn
- * writes the table `approval`, and a command in the inbox records the decision; the next claim of
- * the turn, the page and the audit log read it.
+ * writes to the `approval` table, and a command in the inbox records the decision. The worker that
+ * next claims the turn, the page and the audit log read the table.
  */
 export function createApprovalRepository(database: Database, newId: NewId) {
   return {

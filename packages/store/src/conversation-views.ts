@@ -19,16 +19,16 @@ export type ConversationAction =
 const SEARCH_BUDGET_MS = 2_000;
 
 /**
- * Conversations in all channels as people see them (U08): a list, the messages, a search. The
- * results contain private text. Apart from the search index, this only reads tables that other
- * files own. The queries are loaded on first use.
+ * Conversations in all channels as people see them (U08): the list, the messages and the search.
+ * The results contain private text. Except for the search index, this code only reads tables that
+ * belong to other files. The queries are loaded on first use.
  */
 export function createConversationViews(database: Database, sharedClock: SharedClock) {
   const lists = () => import('./conversation-views/list.ts');
   const page = () => import('./conversation-views/messages.ts');
   return {
     /**
-     * Lists conversations, newest message first. `before` is the `newest` value of the last
+     * Lists conversations, most recently active first. `before` is the `newest` value of the last
      * conversation already listed.
      */
     async list(query: ListQuery) {
@@ -50,9 +50,7 @@ export function createConversationViews(database: Database, sharedClock: SharedC
       const { readPeople } = await import('./conversation-views/people.ts');
       return database.read((sql) => readPeople(sql, id));
     },
-    /**
-     * Looks up titles by conversation id, or the names that the reader gave; unknown ids are left out.
-     */
+    /** Looks up titles by conversation id, or the reader's own names; unknown ids are left out. */
     async titles(
       ids: readonly string[],
       reader: string | null = null,

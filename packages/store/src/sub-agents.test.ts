@@ -80,7 +80,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         reader: 'owner',
         state: 'running',
       });
-      // No message of the sub-agent appears in the chat that it works for.
+      // None of the sub-agent's messages appear in the chat that it works for.
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       expect(await store.inbox.recent(chat, 9)).toHaveLength(1);
     });
@@ -174,7 +174,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:b');
     });
 
-    it('[G07] runs at most three sub-agents at a time per conversation', async () => {
+    it('[G07] run at most three at a time per conversation', async () => {
       const kinds = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => start(id)));
       expect(kinds.filter(({ kind }) => kind === 'started')).toHaveLength(3);
       expect(kinds.filter(({ kind }) => kind === 'too-many')).toHaveLength(2);
@@ -195,7 +195,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('[G07] sends no sub-agent report to a session that was restarted', async () => {
+    it("[G07] does not send a sub-agent's report to a session that was restarted", async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
@@ -210,7 +210,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await state('a')).toBe('running');
     });
 
-    it('lets a sub-agent end and be stopped at the same moment', async () => {
+    it('handles a sub-agent that ends and is stopped at the same moment', async () => {
       for (let round = 0; round < 5; round += 1) {
         const id = `r${round}`;
         await store.inbox.accept(createMessage(`m${id}`, id));

@@ -23,7 +23,7 @@ interface TurnTotals {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costUsd: number;
-  /** Turns that used a model with no known price. */
+  /** The number of turns that used a model without a known price. */
   readonly unpriced: number;
 }
 
