@@ -92,7 +92,7 @@ describe('a turn whose tool never returns', () => {
     expect(letters).toMatchObject([
       { kind: 'unanswered', reason: expect.stringContaining('stand still 2 times') },
     ]);
-    expect((await cli('why', 'last')).out).toContain('the process hung in it');
+    expect((await cli('why', 'last')).out).toContain('the process hung during this run');
     model.queue('Here I am.');
     await web.post('And now?');
     await expect.poll(web.history).toContain('<p>Here I am.</p>');

@@ -7,7 +7,7 @@ export interface WakeUp {
   readonly key: string;
 }
 
-/** The BullMQ worker settings that Parley uses; the backend adds its connection. */
+/** The BullMQ worker settings that Parley uses; the backend adds its own connection. */
 export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
 
 /** The part of a BullMQ queue that Parley uses. */

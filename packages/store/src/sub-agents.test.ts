@@ -174,7 +174,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:b');
     });
 
-    it('[G07] run at most three at a time per conversation', async () => {
+    it('[G07] runs at most three sub-agents at a time per conversation', async () => {
       const kinds = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => start(id)));
       expect(kinds.filter(({ kind }) => kind === 'started')).toHaveLength(3);
       expect(kinds.filter(({ kind }) => kind === 'too-many')).toHaveLength(2);
