@@ -128,7 +128,7 @@ export class BackendAdministration extends BackendQueries {
   }
 
   /**
-   * Deletes part of the queue; returns 0 when nothing is left, and BullMQ repeats the call until
+   * Deletes part of the queue and returns 0 when nothing is left; BullMQ repeats the call until
    * then.
    */
   obliterate({ force }: { force: boolean; count: number }): Promise<number> {
@@ -312,8 +312,8 @@ function setJobColumn(
 }
 
 /**
- * Puts in line up to `count` jobs that entered the given state at or before `until` (Unix ms), with
- * priority 0. Returns 1 if there may be more, otherwise 0.
+ * Puts up to `count` jobs in line, with priority 0, that entered the given state at or before
+ * `until` (Unix ms). Returns 1 if there may be more, otherwise 0.
  */
 function moveManyToWait(
   scope: QueueScope,

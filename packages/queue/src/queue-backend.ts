@@ -42,7 +42,7 @@ export interface QueueBackend {
    * error.
    */
   failed(error: unknown, message: string, facts?: { readonly key: string }): QueueError;
-  /** Writes a small value; rejects if the store is not writable. */
+  /** Writes a small value; rejects if nothing can be written. */
   check(): Promise<void>;
   close(): void;
 }

@@ -2,7 +2,7 @@ import { isParleyForm, readTasks } from './read-tasks.ts';
 import { describeSchedule, describeTaskProblem } from './task.ts';
 import { readTimes } from './times.ts';
 
-/** The maximum share of missing words, because times and rules may be phrased differently. */
+/** The maximum share of missing words, because times and rules may be reworded. */
 const LOST_SHARE = 0.3;
 
 /**
@@ -20,14 +20,14 @@ export function checkProposal(before: string, after: string) {
       : stopped !== undefined
         ? describeTaskProblem(stopped)
         : lost.length > words * LOST_SHARE
-          ? `${lost.length} of ${words} words of the tasks are not in it`
+          ? `${lost.length} of ${words} words in the tasks are missing`
           : null;
   const shown = tasks.map((task) => ({ name: task.name, schedule: describeSchedule(task) }));
   return { tasks: shown, problems: problems.map(describeTaskProblem), lost, refusal };
 }
 
 /**
- * Returns words from the tasks and rules of one file that are missing in the other; times may be
+ * Returns words from one file's tasks and rules that are missing in the other file; times may be
  * written differently.
  */
 function findLostWords(before: string, after: string) {

@@ -223,7 +223,7 @@ describe('the report as text', () => {
       await scene.run(1_000);
       scene.later(31);
       expect(await nextOf(heartbeat)).toMatchObject({ state: 'no-tokens' });
-      expect(await ask(heartbeat, 'now')).toContain('tokens of today are used up');
+      expect(await ask(heartbeat, 'now')).toContain('tokens are used up');
     });
 
     it('[H04] no owner can be notified', async () => {
@@ -280,7 +280,7 @@ describe('the report as text', () => {
       expect(await ask(heartbeat, 'now letters')).toContain('no task "letters"; there are: mail.');
       await ask(heartbeat, 'now mail');
       const again = await ask(heartbeat, 'now mail', { ...ALONE, messageId: 'm2' });
-      expect(again).toBe('Nothing started: the previous run is not over yet.');
+      expect(again).toBe('Nothing started: the previous run has not finished yet.');
       await scene.run();
       expect(await ask(heartbeat, 'now', { ...ALONE, messageId: 'm3' })).toBe(
         'Nothing started: no task is due. "/heartbeat now mail" runs it anyway.',

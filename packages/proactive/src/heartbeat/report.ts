@@ -193,7 +193,7 @@ function describeNextRun(
     return none('no-run', 'no run falls into its hours these weeks; give it longer ones');
   }
   if (kind === 'due' && tokens.today >= tokens.perDay) {
-    return none('no-tokens', `due, but the ${tokens.perDay} tokens of today are used up: tomorrow`);
+    return none('no-tokens', `due, but today's ${tokens.perDay} tokens are used up: tomorrow`);
   }
   const time = next === undefined ? 'with the first run' : formatMoment(next, at.clock, at.now);
   return { state: kind, at: next ?? null, text: `${time}${WAIT_NOTES[kind]}` };
