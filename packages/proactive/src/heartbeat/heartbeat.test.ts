@@ -236,7 +236,7 @@ describe('a check that cannot run', () => {
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
     await scene.heartbeat.runDue();
     expect([await nextBeat(), await nextBeat()]).toEqual(['mail', 'mail']);
-    const said = 'HEARTBEAT.md, line 1, mail: it runs without its check, as commands are off.';
+    const said = 'HEARTBEAT.md, line 1, mail: it runs without its check, because commands are off.';
     expect((await scene.heartbeat.status()).problems).toEqual([said]);
     expect(scene.lines.filter((line) => line.includes('without its check'))).toHaveLength(1);
   });

@@ -158,7 +158,7 @@ describe('HEARTBEAT.md', () => {
     ],
     [
       '## a\n- between: 9-9\n- do: x\n',
-      'HEARTBEAT.md, line 2, task a: found "9-9", expected from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00. This task does not run until it is fixed.',
+      'HEARTBEAT.md, line 2, task a: found "9-9", expected a range on the 24-hour clock, such as 9:00-21:00 or 22:00-2:00. This task does not run until it is fixed.',
     ],
     [
       '## a\n- evry: 1 h\n- do: x\n',

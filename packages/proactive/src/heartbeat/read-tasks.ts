@@ -218,7 +218,7 @@ interface TaskField {
  */
 const KEY_LINE = /^ {0,3}[-*+][ \t]+[*_`]*([A-Za-z][A-Za-z _-]{0,30}?)[*_`]*[ \t]*:[*_`]*(.*)$/;
 
-/** Matches a line without an instruction: a blank one, or a heading of another level. */
+/** Matches a line without an instruction: a blank line, or a heading of another level. */
 const NOTHING = /^\s*(?:#{1,6}(?:\s.*)?)?$/;
 
 interface ParsedField {
@@ -232,7 +232,7 @@ function parseField(line: string): ParsedField | undefined {
   return key === undefined ? undefined : { key, value: value.trim() };
 }
 
-/** Parses the keys of a section. An instruction ends at the next key. */
+/** Parses the keys in a section. An instruction ends at the next key. */
 function readTaskFields(
   { name, lines }: TaskSection,
   problems: TaskProblem[],
@@ -304,7 +304,10 @@ function splitSections(lines: readonly FileLine[]): FileSections {
   return { lead, sections };
 }
 
-/** Returns the text of a second-level heading, without marks around it, or null. */
+/**
+ * Returns the text of a second-level heading without the marks around it, or null for any other
+ * line.
+ */
 function parseHeading(line: string): string | null {
   const found = /^ {0,3}##[ \t]+(.*[^ \t#])?[ \t#]*$/.exec(line);
   return found === null

@@ -8,7 +8,7 @@ import type { OwnersZone, SettingsZone } from './time-zone.ts';
 /** The services of a heartbeat. */
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats' | 'inbox'>;
-  /** `name` is the prefix of the agent's conversation ids; absent for the default agent. */
+  /** `name` is the prefix for the agent's conversation ids; absent for the default agent. */
   readonly agent: SettingsZone & {
     readonly id: string;
     readonly name?: string | undefined;

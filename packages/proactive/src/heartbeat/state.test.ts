@@ -54,7 +54,7 @@ describe('heartbeat-state.json', () => {
     expect(read.repairs).toHaveLength(repairs);
   });
 
-  it('[H02] records a run and keeps all other content', () => {
+  it('[H02] keeps all other content when it records a run', () => {
     const { state } = readHeartbeatState('{"tasks":{"a":{"x":1},"b":{}},"c":2}');
     const next = updateTask(state, 'a', { lastRun: NOON, cadenceMin: 5 });
     expect(JSON.parse(formatHeartbeatState(next))).toEqual({
