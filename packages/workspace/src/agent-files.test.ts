@@ -30,7 +30,7 @@ const settle = async (name: string, decision: 'open' | 'keep', print?: string) =
   workspace.agentFiles.settle(name, print ?? (await printOf(name)), decision);
 
 describe('[W09] files that an agent wrote and no person has released', () => {
-  it("lists files that an agent wrote, unlike people's files, memory files and templates", async () => {
+  it("lists files that an agent wrote, but not people's files, memory files or templates", async () => {
     await owner.write('notes/new.md', 'x');
     await owner.write('memory/2026-11-22.md', 'x');
     await writeFile(path('mine.md'), '---\naudience: owner\n---\nx');

@@ -39,7 +39,7 @@ interface FileEditorOptions {
   readonly folder: string;
   readonly files: FileCache;
   readonly history: FileHistory;
-  /** The view of a guest, which stands for all views except an owner's and a conversation's own. */
+  /** A guest's view, which stands for all views except an owner's and a conversation's own. */
   readonly guest: WorkspaceView;
   /** Whether memory is off, so that no turn reads or writes it. */
   readonly forgetful: boolean;

@@ -102,7 +102,7 @@ function parseFrontMatter<Data extends object>(
   return { kind: 'parsed', data: Object.freeze(checked.data), head, body: trimBlankLines(body) };
 }
 
-/** The thirty modules of gray-matter are loaded when the first file needs them. */
+/** The thirty modules of gray-matter are loaded only when a file first needs them. */
 function loadGrayMatter(): typeof Matter {
   return require('gray-matter');
 }
@@ -190,8 +190,8 @@ export interface ParsedFile {
 }
 
 /**
- * Parses a file's text and decides its audience. `hasTwin`: the file has a second name on disk;
- * because that may be `MEMORY.md`, the file is private to the owner.
+ * Parses a file's text and determines the file's audience. `hasTwin`: the file has a second name on
+ * disk, which may be `MEMORY.md`, so the file is private to the owner.
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const strict = readFrontMatter(raw, AudienceFrontMatter);
@@ -204,9 +204,9 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
 }
 
 /**
- * Parses a skill's front matter in the same way as for the skill itself (S11), so that both have
- * the same audience (W03): it need not be YAML, its metadata may be hand-written JSON, and it is
- * open only if no word in it may say otherwise.
+ * Parses the front matter the way it is parsed for the skill itself (S11), so that the file and the
+ * skill have the same audience (W03). It need not be YAML, its metadata may be hand-written JSON,
+ * and it is open only if no word in it may mean otherwise.
  */
 function toSkillAudience(
   strict: FrontMatter<AudienceFrontMatter>,

@@ -19,7 +19,7 @@ export interface SavedMemory {
   readonly entry: MemoryEntry;
 }
 
-/** `known`: the memory already exists. */
+/** `known` means that the memory already exists. */
 export type SaveResult =
   | ({ readonly kind: 'saved' | 'known' } & SavedMemory)
   | { readonly kind: 'refused'; readonly detail: string };
@@ -71,7 +71,7 @@ export class MemoryFiles {
     return { kind: twin === undefined ? 'saved' : 'known', name, entry: twin ?? entry };
   }
 
-  /** Removes memories, and each line in an owner's other notes that `inNotes` matches. */
+  /** Removes memories, and all lines in an owner's other notes that match `inNotes`. */
   async remove(
     view: WorkspaceView,
     isMeant: (memory: SavedMemory) => boolean,
