@@ -7,10 +7,15 @@ import {
   toLiteralLine,
   toLiteralMarkdown,
 } from '@parley/core';
-import type { ForgettingRepository, Forgotten, PersonForgotten, RawSearch } from '@parley/store';
+import type {
+  ForgettingRepository,
+  ForgottenCounts,
+  PersonForgetResult,
+  RawSearchResult,
+} from '@parley/store';
 import type {
   MemoryEntry,
-  Removal,
+  MemoryRemoval,
   SavedMemory,
   Workspace,
   WorkspaceView,
@@ -42,16 +47,16 @@ export interface MemoryCommandsOptions {
 export type MemoryCommands = ReturnType<typeof createMemoryCommands>;
 
 interface ForgetProof {
-  readonly removal: Removal;
-  readonly forgotten: Forgotten | null;
+  readonly removal: MemoryRemoval;
+  readonly forgotten: ForgottenCounts | null;
   /** Files that the command must not change and that still contain the text. */
   readonly left: readonly string[];
   /**
    * The messages of the person, and whether the database files still contain any of their text;
    * only for `/forget all`.
    */
-  readonly said?: PersonForgotten &
-    Pick<ForgottenPeople, 'whose'> & { readonly search: RawSearch | null };
+  readonly said?: PersonForgetResult &
+    Pick<ForgottenPeople, 'whose'> & { readonly search: RawSearchResult | null };
 }
 
 /**
@@ -344,7 +349,7 @@ function listForgottenLines(said: NonNullable<ForgetProof['said']>): readonly st
 }
 
 function describeSearch(
-  { found, complete }: RawSearch,
+  { found, complete }: RawSearchResult,
   samples: number,
   whose: ForgottenPeople['whose'],
 ): string {
