@@ -134,7 +134,7 @@ describe('a queue file', () => {
 });
 
 describe('an unsupported feature', () => {
-  it('is rejected with its name', async () => {
+  it('is rejected with an error that names it', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const flows = new FlowProducer({ connection: {} }, sqlite.backend);

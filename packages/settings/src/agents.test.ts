@@ -138,7 +138,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     expect(secrets.toSorted()).toEqual(['of-the-profile', 'sk-of-agent-b']);
   });
 
-  it('[F14] contain no additional agents when the file names none, and a complete default agent', () => {
+  it('[F14] do not contain additional agents when the file names none, but contain a complete default agent', () => {
     const loaded = getValidSettings(load('agent: { name: Ada }'));
     expect(loaded.agents.size).toBe(0);
     expect(loaded.settings).toMatchObject({ agent: { delegates: [] }, agents: {}, routes: [] });

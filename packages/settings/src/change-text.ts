@@ -81,7 +81,8 @@ function refuseChange(path: SettingsPath, expected: string): ChangedText {
 }
 
 /**
- * Applies a change to the YAML nodes, or describes what would have to be there to make it possible.
+ * Applies a change to the YAML nodes; if that is impossible, returns what the file would have to
+ * contain.
  */
 function applyChange(document: Document, change: SettingsChange): string | undefined {
   const { kind, path } = change;

@@ -145,8 +145,8 @@ export function ensureSection(document: Document, path: SettingsPath): YAMLMap {
 }
 
 /**
- * Keeps the comments of a replaced node. To YAML, settings that are commented out belong to the
- * empty value above them.
+ * Keeps the comments of a replaced node. YAML assigns settings that are commented out to the empty
+ * value above them.
  */
 export function keepComments(from: Node, to: Node): void {
   to.comment ??= from.comment ?? null;

@@ -181,7 +181,7 @@ export function listNewProblems(
 
 /**
  * Lists all problems with a file, including its accounts and keys without effect. A package may be
- * installed only after the settings were written that name it.
+ * installed after the settings that name it were written.
  */
 function listProblems(result: SettingsResult): readonly SettingsProblem[] {
   if (result.kind === 'invalid') return result.problems;

@@ -19,8 +19,8 @@ export interface OwnSchemas {
 /** The schemas defined elsewhere: one for each channel by its id, and one for the models. */
 export interface ForeignSchemas {
   /**
-   * An account's settings without the common keys. They must be strict objects, because unknown
-   * keys would otherwise go unnoticed.
+   * The schema for an account's settings without the common keys, by channel. It must be a strict
+   * object, because unknown keys would otherwise go unnoticed.
    */
   readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
   /**

@@ -273,7 +273,7 @@ const LABELS: Readonly<Record<string, string>> = {
   api: 'OpenAI-compatible API',
   'api.clients': 'API clients',
   'api.clients.*.token': "The client's API key",
-  'api.clients.*.agent': 'Agent with which it talks',
+  'api.clients.*.agent': 'Agent for this client',
   'api.clients.*.owner': 'Acts as the owner',
   'api.clients.*.conversations': 'Who keeps the history',
   'api.origins': 'Web pages that may call the API',

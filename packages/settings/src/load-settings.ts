@@ -317,8 +317,8 @@ export function createSettingsTemplate(): string {
 
 /**
  * Writes the template to `file`, readable only by its owner because it may later contain secrets,
- * and the schema that its first line names for editors next to it. Throws `SettingsError`, also if
- * `file` exists.
+ * and writes the schema for editors, which its first line names, next to it. Throws
+ * `SettingsError`, also if `file` exists.
  */
 export function writeSettingsTemplate(file: string): void {
   try {

@@ -47,8 +47,8 @@ export function chooseProfile(source: SettingsSource, place: ProfileScope): Prof
 }
 
 /**
- * Loads the profile named at `path` as in `chooseProfile`; returns none if there is no valid
- * profile.
+ * Loads the profile named at `path` as in `chooseProfile`; the result has no profile if there is no
+ * valid one.
  */
 export function loadProfileAt(
   path: SettingsPath,

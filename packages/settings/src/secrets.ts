@@ -186,8 +186,8 @@ const PUBLIC_SECTIONS: ReadonlySet<unknown> = new Set([
   ...['cron', 'heartbeat', 'soul', 'spend', 'inspector'],
 ]);
 /**
- * Whether a path is in a public section. For an agent in `agents`, keys are public in the same
- * sections as for the default agent, except in some.
+ * Whether a path is in a public section. An agent's keys in `agents` are public, except `model`,
+ * `tools`, `approvals` and `owners`.
  */
 function isPublicPath(path: SettingsPath): boolean {
   if (path[0] !== 'agents') return PUBLIC_SECTIONS.has(path[0]);

@@ -64,7 +64,7 @@ function createUnreadableError(file: string, cause: unknown): SettingsError {
   if (code === 'EISDIR') {
     return new SettingsError(
       'settings-is-directory',
-      `${file} is a directory. Use a file in it.`,
+      `${file} is a directory. Give the path of a file.`,
       cause,
     );
   }

@@ -114,8 +114,8 @@ async function resumeTurn(
   }
   const hangs = countHangs(turn.runs);
   const ends = { hangs, deaths: turn.attempts };
-  // Only turns in conversations with people are dropped: others do not send a notice, which could
-  // have ended the process, and dropping one would mean closing more than the turn.
+  // Other lanes keep such a turn: they do not send a notice that could have crashed the process,
+  // and dropping their turn would require closing more than the turn.
   if (
     !isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE) &&
     decideNextAttempt(ends) === 'drop'
@@ -219,7 +219,8 @@ async function beginTurn(
     runs,
     ...findAskingPerson(messages, last),
   });
-  // These are the lane's oldest messages without a gap, so the last number is their upper bound.
+  // These are the lane's oldest messages, without gaps, so the last number is enough to identify
+  // them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
   // In a direct chat, a turn that no person requested does not consume the group context.
   const isForContext =

@@ -144,7 +144,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(messages.map(({ text }) => text)).toEqual(['question 4', 'answer 4']);
     });
 
-    it("[U08] shows each message's author, outcome and the id that explains it", async () => {
+    it("[U08] shows each message's author and outcome, and the id that explains the message", async () => {
       await say('1', 'c1', 'one', { name: 'Ann' });
       await reply('c1', 'two');
       await say('2', 'c1', 'three', { at: NOW + 2 });

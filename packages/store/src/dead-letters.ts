@@ -30,7 +30,7 @@ type DeadLetterReplay =
 
 /**
  * The outcome of `/resend`. `settled`: the part was already resent or dropped. `others`: the part
- * is part of an answer to another person.
+ * answers another person.
  */
 export type ResendResult = 'resent' | 'settled' | 'others' | 'none';
 

@@ -144,8 +144,8 @@ const PRUNE_OWN = defineStatement(`
     select seq from group_context where ${OWN} order by seq desc limit 1 offset ${KEPT - 1})`);
 
 /**
- * Selects a turn's context and the waiting entries. When a turn is released, at most as many
- * entries are kept as the turn had, or the default number.
+ * Selects a turn's context and the waiting entries. When a turn is released, the number of entries
+ * is limited to the number that the turn had, or to the default if that is larger.
  */
 const ITS_OWN = 'conversation_id = :conversationId and (turn_id is null or turn_id = :turnId)';
 const PRUNE_BEFORE_RELEASE = defineStatement(`

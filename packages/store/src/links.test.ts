@@ -17,7 +17,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     /**
-     * Writes as a person in a direct chat, whose name is also the person's name. Names that start
+     * Writes as a person in a direct chat that has the same name as the person. Names that start
      * with `o` belong to owners.
      */
     const ask = async (

@@ -152,7 +152,8 @@ export function insertParts(
 }
 
 /**
- * Appends a part that is not part of an answer, under a given id; false if the id already exists.
+ * Appends a part that does not belong to an answer, under a given id; false if the id already
+ * exists.
  */
 async function insertPartOnce(
   sql: Sql,

@@ -122,7 +122,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(second.epoch).toBeGreaterThan(first.epoch);
     });
 
-    it('[D14] is reserved for a successor when released, and becomes free for all when the reservation ends', async () => {
+    it('[D14] is reserved for a successor when released, and available to everyone when the reservation ends', async () => {
       const lease = await take('a', 0);
       await store.leases.release(lease, 500);
       expect(await store.leases.renewAll('b', [], 0)).toEqual([
@@ -238,7 +238,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect([...(await old.get('k', ['a']))]).toEqual([['a', 'next']]);
     });
 
-    it('can be changed, removed and added in one step that keeps the last of two changes', async () => {
+    it('can be added, changed and removed in one step; of two changes, the last one is kept', async () => {
       await values.set([
         { kind: 'k', id: 'gone', value: 'old' },
         { kind: 'k', id: 'new', value: 'old' },

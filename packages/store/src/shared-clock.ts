@@ -15,9 +15,9 @@ export const SHARED_NOW =
 
 /**
  * SQL for the time at which the statement runs. This time shows whether a lease ends later than a
- * new lease would, which means that it was taken before the clock was set back. With the start of
- * the transaction, the same would appear to be true of a lease that was renewed while the
- * transaction waited for a lock.
+ * new lease would, which means that it was taken before the clock was set back. If it were compared
+ * with the start of the transaction, a lease that was renewed while the transaction waited for a
+ * lock would look the same.
  */
 export const STATEMENT_NOW =
   '/*pg coalesce(cast( */:moment /*pg as bigint), cast(extract(epoch from clock_timestamp()) * 1000 as bigint))*/' as const;

@@ -28,7 +28,7 @@ import {
 export const UsageGrouping = z.enum(['day', 'person', 'chat', 'model', 'channel', 'agent']);
 export type UsageGrouping = z.infer<typeof UsageGrouping>;
 
-/** A usage query: the number of days up to a last day, and the time zone. */
+/** A usage query: the number of days, the last day, and the time zone. */
 export interface UsageQuery extends DayRange {
   readonly by: UsageGrouping;
   /** The name of this database's agent. */

@@ -68,7 +68,7 @@ describe('[W09] a shell command', () => {
     ]);
   });
 
-  it('protects every closed path, and removes the ones it created after the last command', async () => {
+  it('protects every closed path, and after the last command removes the paths that it created', async () => {
     // The folder for Parley's own files remains, as it does after each write.
     const names = () => readdirSync(folder).filter((name) => name !== '.parley');
     const before = names();

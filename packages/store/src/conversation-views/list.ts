@@ -201,7 +201,7 @@ function getPreviewText(part: ReturnType<typeof readSent>): string {
 
 interface NewestMessage {
   readonly message: string;
-  /** The newest message from a person, if the newest message is from Parley; otherwise null. */
+  /** The newest message from a person, if Parley wrote the newest message; otherwise null. */
   readonly byPerson: string | null;
 }
 

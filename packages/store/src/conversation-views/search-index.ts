@@ -290,7 +290,7 @@ const MAX_TERMS = 10;
 function splitPlacedWords(text: string): readonly PlacedWord[] {
   const found: PlacedWord[] = [];
   let characters = 0;
-  // A placeholder replaces removed text, so its words are not what anybody said.
+  // A placeholder replaces removed text; nobody wrote the words in it.
   const said = text.replaceAll(REMOVED, (mark) => ' '.repeat(mark.length));
   for (const { 0: piece, index: at } of said.matchAll(WORDS)) {
     const word = foldWord(piece);

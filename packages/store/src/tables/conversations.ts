@@ -90,8 +90,8 @@ export const CONVERSATION_TABLES = {
     },
   }),
   /**
-   * People who use the inbox; messages up to `inbox.seq` and parts up to `outbox.seq` count as
-   * read.
+   * People who use the inbox; messages (`inbox.seq`) and parts (`outbox.seq`) up to the stored
+   * numbers count as read.
    */
   inbox_reader: defineTable({
     since: 41,

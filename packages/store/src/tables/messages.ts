@@ -188,7 +188,7 @@ export const MESSAGE_TABLES = {
     },
     kept: { keeps: ['decisions'], at: 'decided_at' },
   }),
-  /** Work that was given up, with a separate row for each time (D06). */
+  /** Work that was given up (D06); if it is given up again, it gets another row. */
   dead_letter: defineTable({
     columns: {
       seq: serial(),

@@ -41,7 +41,7 @@ export interface Column<Value extends SqlValue = SqlValue> {
 
 /** How a table's old rows are removed. */
 export interface AgeRule<Name extends string = string> {
-  /** The settings for these ages; the longest one applies. */
+  /** A row is kept for the longest of these ages. */
   readonly keeps: readonly (keyof RetentionAges)[];
   /** The column with the time when the row was written or last used. */
   readonly at: Name;

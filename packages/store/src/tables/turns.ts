@@ -47,7 +47,7 @@ export const TURN_TABLES = {
       /** The number of `input_tokens` that came from the provider's cache. */
       cached_tokens: int(),
       /**
-       * Set while the turn's model is unavailable: since when it has been, and when to try again.
+       * Set while the turn's model is unavailable: when that began, and when to try the turn again.
        */
       put_off_since: addedBy(35, int()),
       put_off_until: addedBy(35, int()),
