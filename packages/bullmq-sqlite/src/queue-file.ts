@@ -37,7 +37,9 @@ interface PreparedStatement {
 
 const READS = /^\s*(?:SELECT|PRAGMA|BEGIN|COMMIT|SAVEPOINT|RELEASE)\b/;
 
-/** An open database with cached statements and transactions. The class contains no queue logic. */
+/**
+ * An open database with cached statements and transactions. The class does not contain queue logic.
+ */
 export class QueueFile {
   readonly path: string;
   /** Whether events are stored for `QueueEvents` and `waitUntilFinished`. */

@@ -152,7 +152,9 @@ function removeNextJob(scope: QueueScope, scheduler: StoredScheduler): boolean {
   return true;
 }
 
-/** Skips slots whose job still exists, finished or active. A cron slot has no alternative. */
+/**
+ * Skips slots whose job still exists, finished or active. There is no alternative to a cron slot.
+ */
 function findFreeSlot(
   scope: QueueScope,
   id: string,

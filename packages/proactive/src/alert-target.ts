@@ -67,7 +67,7 @@ export function chooseAlertTarget<Chat extends KnownAlertChat>({
 }
 
 function createNoChat(choice: string, owners: readonly string[]): string {
-  if (owners.length === 0) return 'the settings name no owner';
+  if (owners.length === 0) return 'the settings do not name an owner';
   if (choice === 'last') return 'no owner has written in a direct chat yet';
   if (!owners.includes(choice))
     return `heartbeat.notify is ${choice}, which is not one of the owners`;

@@ -45,7 +45,7 @@ describe('the target of an alert', () => {
       { tell: { name: 'bob', chat: chat('bob') } },
       'ann-wa (no group is called "bob", so the alert goes to the owner)',
     ],
-    [{ owners: [] }, 'nobody: the settings name no owner'],
+    [{ owners: [] }, 'nobody: the settings do not name an owner'],
     [{ owners: ['telegram:2'] }, 'nobody: no owner has written in a direct chat yet'],
     [
       { choice: 'telegram:2' },

@@ -31,8 +31,8 @@ export async function openBackend(
 const ONLY_WORKER = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 2 ** 40 };
 
 /**
- * A single process needs no queue file: work is stored in the tables, where the first sweep after a
- * restart finds it. Writing wake-ups to disk would cost a quarter of the throughput.
+ * A single process does not need a queue file: work is stored in the tables, where the first sweep
+ * after a restart finds it. Writing wake-ups to disk would cost a quarter of the throughput.
  */
 async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBackend> {
   const { openSqliteQueues } = await import('bullmq-sqlite');

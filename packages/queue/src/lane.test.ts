@@ -372,7 +372,7 @@ describe('stopReasonOf', () => {
     expect(getStopReason(new AbortController().signal)).toBeNull();
   });
 
-  it('returns handed-back when the signal has no reason', () => {
+  it('returns handed-back when the signal does not have a reason', () => {
     expect(getStopReason(AbortSignal.abort())).toBe('handed-back');
   });
 });

@@ -87,10 +87,10 @@ const RECHECK_MS = 1_000;
 
 /**
  * Works on one conversation until no message waits (D02): acquires the lease, claims and runs
- * turns, and commits them. A commit that finds no waiting message also releases the lane; after any
- * other commit, this function claims again. Returns the delay in ms before the next attempt if
- * another worker holds the lane or a burst may be incomplete; otherwise returns null. Throws the
- * error of `runTurn` after releasing the lane.
+ * turns, and commits them. If a commit does not find a waiting message, it also releases the lane;
+ * after any other commit, this function claims again. Returns the delay in ms before the next
+ * attempt if another worker holds the lane or a burst may be incomplete; otherwise returns null.
+ * Throws the error of `runTurn` after releasing the lane.
  */
 export async function runLane(
   deps: LaneDeps,

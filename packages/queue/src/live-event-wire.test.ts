@@ -71,7 +71,7 @@ describe('live events between processes', () => {
   });
 
   it.each(['', 'null', '[]', '{"from":"one"}', '{"events":[]}'])(
-    'decodes "%s" to no events',
+    'does not decode any events from "%s"',
     (text) => {
       expect(decodeEvents('two', text)).toEqual([]);
     },

@@ -14,7 +14,7 @@ import { getRedisKeyPrefix } from './redis-location.ts';
 type Topic = NonNullable<BusOptions['receives']>;
 
 /**
- * The interval at which the subscribed connection, which otherwise expects no replies, sends a
+ * The interval at which the subscribed connection, which otherwise does not expect replies, sends a
  * ping, in ms.
  */
 const PING_MS = 5_000;

@@ -301,7 +301,7 @@ export const Media = defineSection('Pictures, voice messages and documents that 
   ),
   maxPersonMb: numberField(
     { min: 1, default: 200 },
-    "Maximum size of one person's stored files, in megabytes; must allow at least one message. Owners have no such limit in their direct chats.",
+    "Maximum size of one person's stored files, in megabytes; must allow at least one message. This limit does not apply to owners in their direct chats.",
   ),
   maxPersonFiles: wholeNumber(
     { min: 32, max: 10_000, default: 200 },

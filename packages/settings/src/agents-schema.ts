@@ -26,7 +26,8 @@ const inherited = (section: ZodSection, description: string) =>
 const { id: _, ...ownKeys } = stripDefaults(Agent);
 
 /**
- * One additional agent. Its keys have no defaults: `deriveAgents` determines the inherited values.
+ * One additional agent. Its keys do not have defaults: `deriveAgents` determines the inherited
+ * values.
  */
 const OtherAgent = z
   .strictObject({

@@ -164,7 +164,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
 describe('conflicting settings for agents', () => {
   it.each([
     ['agents: { Bo b: {} }', 'agents["Bo b"]', 'another key: lower-case letters, digits'],
-    ['agents: { main: {} }', 'agents.main', 'another name: "main" is the agent of the section'],
+    ['agents: { main: {} }', 'agents.main', 'another name: "main" is the agent in the'],
     ['agents: [b]', 'agents', 'a block'],
     ['agents: { b: x }', 'agents.b', 'a block'],
     [

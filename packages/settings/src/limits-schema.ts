@@ -113,8 +113,8 @@ export type Spend = z.infer<typeof Spend>;
 
 /**
  * The daily cap for a stranger unless the settings set one: more than a hundred short messages if
- * the provider reports no cached input, and a dollar if prices are known. See docs/costs.md for the
- * figures.
+ * the provider does not report cached input, and a dollar if prices are known. See docs/costs.md
+ * for the figures.
  */
 const DEFAULT_STRANGER_CAP = { tokens: 1_500_000, usd: 1 } as const;
 

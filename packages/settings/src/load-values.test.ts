@@ -63,9 +63,9 @@ describe('loadSettings with wrong values', () => {
     ['model: 5', 'model', 'one of auto, offline, or a block'],
     ['agent: { layout: neomagy }', 'agent.layout', 'one of parley, mushroom, lab, zeus, openclaw'],
     ['model: {}', 'model.provider', 'one of local, anthropic'],
-    ['approvals: { auto: ["exec:"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
-    ['approvals: { auto: ["git status*"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
-    ['approvals: { auto: ["exec:a\\nb*"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
+    ['approvals: { auto: ["exec:"] }', 'approvals.auto[0]', 'tool:pattern on a single line'],
+    ['approvals: { auto: ["git status*"] }', 'approvals.auto[0]', 'tool:pattern on a single line'],
+    ['approvals: { auto: ["exec:a\\nb*"] }', 'approvals.auto[0]', 'tool:pattern on a single line'],
     [
       `approvals: { auto: ["exec:${'*a'.repeat(250)}"] }`,
       'approvals.auto[0]',

@@ -72,7 +72,8 @@ export function loadProfileAt(
 }
 
 /**
- * Reports a profile that names a model without a provider if the settings name no provider either.
+ * Reports a profile that names a model without a provider if the settings do not name a provider
+ * either.
  */
 function findHomelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];

@@ -59,7 +59,7 @@ const MAX_TITLE_CHARACTERS = 120;
 /**
  * Groups that wrote to an account but are not allowed yet, stored in the `seen_group` table so that
  * a person can allow them. Ingress writes this table; the page and `parley channels` read it. The
- * table contains no message content.
+ * table does not contain message text.
  */
 export function createSeenGroupRepository(database: Database) {
   return {

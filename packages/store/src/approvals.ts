@@ -124,8 +124,8 @@ async function storeApproval(
     return known === null ? 'code-taken' : 'asked';
   }
   sql.send(SUSPEND, { id: approval.turnId, code: approval.code });
-  // A question's parts are not part of the answer, so they belong to no turn, although they contain
-  // text from the people in the turn.
+  // A question's parts are not part of an answer, so they do not belong to a turn, although they
+  // contain text from the people in the turn.
   insertParts(sql, parts, { turnId: null, about: [approval.turnId], now, newId });
   return 'asked';
 }
@@ -207,7 +207,7 @@ function toApprovalRow(
   now: number,
 ) {
   const decidedAt = state === 'auto' ? now : null;
-  // Person ids contain no whitespace, so a newline can separate them.
+  // Person ids do not contain whitespace, so a newline can separate them.
   const lines = approvers.join('\n');
   const list = choices === null ? null : encodeJson(choices);
   const row = { ...approval, rule, approvers: lines, choices: list };

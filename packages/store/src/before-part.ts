@@ -58,7 +58,8 @@ const UNCERTAIN = defineStatement(
 /** Reads the state of the chat before a part was marked as sending. */
 export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
-  if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
+  if (part === undefined)
+    throw new StoreError('store-failed', `Part ${partId} is not in the outbox.`);
   const known = (
     ofAccount: readonly PartHistory[],
     here: readonly PartHistory[],

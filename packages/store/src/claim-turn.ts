@@ -222,7 +222,7 @@ async function beginTurn(
   // These are the lane's oldest messages, without gaps, so the last number is enough to identify
   // them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
-  // In a direct chat, a turn that no person requested does not consume the group context.
+  // In a direct chat, the group context is not consumed by a turn that a person did not request.
   const isForContext =
     claim.hasContext && messages.some((row) => !isDirect(row) || isOfPerson(row));
   const groupContext = isForContext ? await claimGroupContext(sql, conversationId, turnId) : [];
@@ -231,8 +231,8 @@ async function beginTurn(
 }
 
 /**
- * Finds the person who asked, and when. The time is null if no person asked, so that no waiting
- * time is measured.
+ * Finds the person who asked, and when. The time is null if the turn was not requested by a person,
+ * so that no waiting time is measured.
  */
 function findAskingPerson(
   messages: readonly InboxRow[],

@@ -355,7 +355,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       }
     });
 
-    it('[G15] leaves no forgotten word in the index when a search runs at the same time', async () => {
+    it('[G15] does not leave forgotten words in the index when a search runs at the same time', async () => {
       for (let nth = 0; nth < 250; nth += 1) await say(`${nth}`, 'c1', `the amaranth ${nth}`);
       const words = { phrases: ['amaranth'] };
       const forget = () =>
@@ -366,7 +366,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await search('the')).hits).toHaveLength(9);
     });
 
-    it('[G15] [D05] finds nothing from a forgotten person, but still finds what others wrote', async () => {
+    it('[G15] [D05] does not find text from a forgotten person, but still finds what others wrote', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');
       await say('2', 'c2', 'no amaranth for me', { name: 'Bo' });

@@ -75,8 +75,8 @@ export function createConversationViews(database: Database, sharedClock: SharedC
       return { ...found, missing };
     },
     /**
-     * Has the same effect as the chat command, but adds no message to the chat. Returns null if the
-     * conversation does not exist.
+     * Has the same effect as the chat command, but does not add a message to the chat. Returns null
+     * if the conversation does not exist.
      */
     act: (id: string, action: ConversationAction, now: number): Promise<ActionResult | null> =>
       database.write(async (sql) => {

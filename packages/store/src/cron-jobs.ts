@@ -97,7 +97,7 @@ export function createCronJobRepository(database: Database) {
     /**
      * Puts a due job's message into its conversation and sets the job's next run, in one
      * transaction. The job then belongs to that conversation. False if another process has fired,
-     * paused or removed the job in the meantime. If `nextAt` is null, the job has no further runs.
+     * paused or removed the job in the meantime. If `nextAt` is null, the job does not run again.
      */
     fire: (
       job: Pick<CronJob, 'id' | 'nextAt'>,
@@ -222,7 +222,7 @@ function toJobOwnerKey({ channel, sender }: InboundMessage): string {
   return JSON.stringify([channel, sender.id]);
 }
 
-/** A job that is not on has no next run. */
+/** A job that is not on does not have a next run. */
 const CHANGES = `title = coalesce(:title, title), task = coalesce(:task, task),
   failures = coalesce(:failures, failures), timetable = coalesce(:timetable, timetable),
   origin = coalesce(:origin, origin), route = coalesce(:route, route),

@@ -73,10 +73,10 @@ export type SqlValue = string | number | null | Uint8Array;
 
 /**
  * An SQL statement's text, written as a constant beside the function that runs it and compiled once
- * by each database. Parameters are named, as in `:name`, and the text contains no other colon. The
- * text is in SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and SQLite-only parts
- * go in `/*sqlite … *\/`. A list is bound as JSON: `in (select value from json_each(:names))`, with
- * `cast(value as bigint)` for numbers.
+ * by each database. Parameters are named, as in `:name`, and the text must not contain any other
+ * colon. The text is in SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and
+ * SQLite-only parts go in `/*sqlite … *\/`. A list is bound as JSON: `in (select value from
+ * json_each(:names))`, with `cast(value as bigint)` for numbers.
  */
 export interface Statement<Params = unknown, Row = unknown> {
   readonly text: string;
@@ -222,7 +222,7 @@ export function parseStoreUrl(url: string): StoreAddress {
     return { dialect: 'sqlite', path: normalize(path), name: normalize(path) };
   }
   if (!/^postgres(ql)?:\/\//.test(url))
-    throw createUrlError('The database URL has no known scheme.');
+    throw createUrlError('The database URL does not start with a known scheme.');
   if (!URL.canParse(url)) throw createUrlError('The PostgreSQL URL cannot be read.');
   const { host, pathname } = new URL(url);
   return { dialect: 'postgres', url, name: `postgres://${host}${pathname}` };

@@ -7,12 +7,12 @@ import type { Row } from './tables.ts';
  * Work that was given up (D06).
  * - `refused`: a part that the platform permanently refused, or that failed on its last attempt;
  * - `uncertain`: a part that may or may not have arrived;
- * - `unanswered`: a failed turn with people, whose messages therefore have no answer. `unanswered`
- *   includes a turn that used up its attempts without ever ending.
+ * - `unanswered`: a failed turn with people, whose messages were therefore not answered.
+ *   `unanswered` includes a turn that used up its attempts without ever ending.
  *
  * There is no other way to lose work: an accepted message either waits or has a turn. Three kinds
- * of work have no dead letter: notices about a lost part (the part has one), sub-agents (the agent
- * is told about their failure), and runs of standing tasks.
+ * of work do not get a dead letter: notices about a lost part (the part gets one), sub-agents (the
+ * agent is told about their failure), and runs of standing tasks.
  */
 export type DeadLetter = DeadPart | DeadTurn;
 

@@ -36,9 +36,9 @@ export interface OwnMessage {
  * The group context, stored in the `group_context` table: messages from served groups that did not
  * address the bot (F06), reactions to messages (`reactions.ts`), and messages that Parley sent on
  * its own initiative, including in direct chats. Claiming a turn assigns these messages to it, and
- * the turn's commit deletes them. `/new` deletes messages that no turn has claimed; `/stop` leaves
- * them for the next turn. A power cut may lose the newest messages, which is acceptable because
- * they do not need an answer.
+ * the turn's commit deletes them. `/new` deletes messages that turns have not claimed; `/stop`
+ * leaves them for the next turn. A power cut may lose the newest messages, which is acceptable
+ * because they do not need an answer.
  */
 export function createGroupContextRepository(database: Database) {
   return {
@@ -206,7 +206,7 @@ export function releaseGroupContext(sql: Sql, conversationId: string, turnId: st
   sql.send(RELEASE, { turnId });
 }
 
-/** Deletes context that no turn has taken yet. */
+/** Deletes context that turns have not claimed yet. */
 export function clearGroupContext(sql: Sql, conversationId: string): void {
   sql.send(CLEAR, { conversationId });
 }

@@ -102,7 +102,7 @@ export interface HeartbeatAlert {
   readonly heldUntil?: number;
 }
 
-/** How a run's turn ends; `commit` contains no parts, because only the alert is sent. */
+/** How a run's turn ends; `commit` does not contain parts, because only the alert is sent. */
 export interface HeartbeatEnd {
   readonly id: string;
   readonly commit: TurnCommit;

@@ -194,7 +194,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(known).toMatchObject([{ id: 'e', startedAt: 7, state: 'quiet', reason: 'r' }]);
     });
 
-    it('[H03] adds nothing to the chat or the history when all is quiet', async () => {
+    it('[H03] does not add anything to the chat or the history when all is quiet', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       expect(await end('a')).toBe('committed');
       expect(await told()).toEqual([]);

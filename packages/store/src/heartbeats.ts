@@ -78,7 +78,7 @@ async function scheduleHeartbeat(
   // shortened.
   sql.send(BRING_FORWARD, { agent, everyMs, latest: now + everyMs });
   const plan = await sql.get(PLAN_OF, { agent });
-  if (plan === undefined) throw new Error(`Agent ${agent} has no plan.`);
+  if (plan === undefined) throw new Error(`Agent ${agent} does not have a plan.`);
   return plan;
 }
 

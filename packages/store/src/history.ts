@@ -146,8 +146,8 @@ const NEWEST = defineStatement(
 ).rows<EntryRow>();
 
 // The summary is returned as a row with its own role. A single statement is used, because every
-// turn runs it and most sessions have no summary. A common table expression would be shorter, but
-// SQLite would materialize it on each call.
+// turn runs it and most sessions do not have a summary. A common table expression would be shorter,
+// but SQLite would materialize it on each call.
 const SUMMARIES = `
   from summary where conversation_id = :conversationId and session = :session and reader = :reader
     and kind = 'history' and content is not null`;

@@ -166,7 +166,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(third.epoch).toBeGreaterThan(second.epoch);
       });
 
-      it('[D02] stores nothing and reports an error if the stored epoch has fallen', async () => {
+      it('[D02] reports an error instead of storing anything if the stored epoch has fallen', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.inbox.accept(createMessage('m2'));
         const { lease: held } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
@@ -288,7 +288,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(turns).toEqual([['m1', 'm2'], ['m3'], ['m4']]);
       });
 
-      it("finds no work in an empty lane, and does not return another lane's work", async () => {
+      it("does not find work in an empty lane, or return another lane's work", async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await store.lanes.commit(lease, createAnswer('t1', []), 1);

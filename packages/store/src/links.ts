@@ -20,7 +20,10 @@ export interface AccountLink {
   readonly mainConversation: string;
 }
 
-/** The action that `/link` requests. A new code is stored only if the person has no valid one. */
+/**
+ * The action that `/link` requests. A new code is stored only if the person does not have a valid
+ * code.
+ */
 export type LinkAction =
   | { readonly kind: 'make'; readonly code: string }
   | { readonly kind: 'type'; readonly code: string }
@@ -117,7 +120,7 @@ interface LinkJoinRequest {
 
 /**
  * Adds an account to the host's link. The newcomer leaves its previous link, and the host leaves a
- * link that no owner confirmed.
+ * link that was not confirmed by an owner.
  */
 async function joinLink(
   sql: Sql,

@@ -236,7 +236,7 @@ export async function postParts(
   // is about to change.
   if (changes !== undefined && !(await markMessageChanged(sql, changes))) return { kind: 'over' };
   const [first, ...others] = parts;
-  if (first === undefined) throw new TypeError('A post has no part');
+  if (first === undefined) throw new TypeError('A post must have at least one part');
   const by = { turnId: turn?.id ?? null, now };
   const { channel, account, chatId } = first.route;
   // Another process may have posted with the same key at the same moment, perhaps to another chat.

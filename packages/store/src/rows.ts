@@ -173,9 +173,9 @@ export interface TurnCommit {
   readonly step?: JournalStep | undefined;
   /** The prompt sent to the model, recorded for people (P17). */
   readonly prompt?: NewPrompt | undefined;
-  /** Set if the turn has no group context to delete. */
+  /** Set if the turn does not have group context to delete. */
   readonly hadNoGroupContext?: boolean;
-  /** Releases the lane in the same transaction if it has no waiting messages. */
+  /** Releases the lane in the same transaction if no messages are waiting in it. */
   readonly leaves?: boolean;
 }
 

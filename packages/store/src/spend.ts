@@ -84,7 +84,7 @@ export function createSpendRepository(database: Database) {
       return { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 };
     },
 
-    /** Adds usage outside a turn's steps, or usage that no step could store. */
+    /** Adds usage outside a turn's steps, or usage that steps could not store. */
     async add(account: SpendAccount, usage: CountedTokens): Promise<void> {
       await database.change('process', ADD, toSpendParameters(account, usage));
     },

@@ -217,7 +217,7 @@ async function findOrigin(
 ): Promise<RunOrigin> {
   const rows = parent === undefined ? await sql.all(MESSAGES, { turnId }) : [parent];
   const last = rows.at(-1);
-  if (last === undefined) throw new Error(`Turn ${turnId} has no messages to answer.`);
+  if (last === undefined) throw new Error(`Turn ${turnId} does not have any messages to answer.`);
   const { origin, route } = last;
   return { origin, route, fromOwner: rows.every(({ fromOwner }) => fromOwner === 1) ? 1 : 0 };
 }

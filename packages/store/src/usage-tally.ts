@@ -13,7 +13,7 @@ type UsageSumsByColumn = Readonly<Record<(typeof SUMMED)[number], number>>;
 /**
  * The usage of turns, including `failed` ones. `cachedTokens` is the number of `inputTokens` that
  * came from providers' caches. `costUsd` is the cost in US dollars where prices are known;
- * `unpriced` counts turns whose model has no known price.
+ * `unpriced` counts turns whose model does not have a known price.
  */
 export interface UsageFigures extends UsageSumsByColumn {
   /** Null if none of these turns answered a person's message. */

@@ -215,7 +215,7 @@ async function readUsageOutsideTurns(
   }
 }
 
-/** Labels for work that no person requested directly. */
+/** Labels for work that a person did not directly request. */
 const UNSEEN = new Map([
   [SUB_AGENT_LANE, 'sub-agents'],
   [`${HEARTBEAT_LANE}${HOOK_AGENT}`, 'hooks'],

@@ -8,7 +8,7 @@ import { readForWrite, writeFileInside } from './write-file.ts';
 import { isAudienceUnsettled, settleAudience } from './write-rules.ts';
 
 /**
- * A file that an agent created in a turn that could see private content, and that no person has
+ * A file that an agent created in a turn that could see private content, and that nobody has
  * released yet (W09).
  */
 export interface AgentFile {

@@ -6,7 +6,7 @@ import { type FileName, walkPath } from './paths.ts';
 import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
 import { makeFolders, writeFileInside } from './write-file.ts';
 
-/** The file is hidden, so that no view shows it and no tool writes it. */
+/** The file is hidden, so that views do not show it and tools do not write it. */
 const MARK: FileName = { name: '.parley/bootstrap.json', segments: ['.parley', 'bootstrap.json'] };
 const FILE = 'BOOTSTRAP.md';
 const ARCHIVE = 'archive';

@@ -42,8 +42,8 @@ export function hashFileText(raw: string | null): string | null {
 }
 
 /**
- * One workspace file with its earlier versions, which are stored in a hidden folder that no view
- * reads.
+ * One workspace file with its earlier versions, which are stored in a hidden folder that views do
+ * not read.
  */
 export class FileVersions {
   protected readonly options: FileVersionsOptions;

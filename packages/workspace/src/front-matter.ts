@@ -19,9 +19,9 @@ const MAX_FRONT_MATTER = 16_000;
 
 /**
  * The block above the text in a Markdown file. `refused`: front matter was intended but its meaning
- * is unknown, so callers must assume the strictest one. `body` is the text below, with `\n` line
- * breaks and without surrounding blank lines; `head` is the block with its opening and closing
- * lines, empty if the block has no end.
+ * is unknown, so callers must assume the strictest one. `body` is the text below the block, with
+ * `\n` line breaks and without surrounding blank lines; `head` is the block with its opening and
+ * closing lines, or empty if the block does not end.
  */
 export type FrontMatter<Data> =
   | { readonly kind: 'none'; readonly head: ''; readonly body: string }
@@ -144,7 +144,7 @@ export const MAX_HEAD_BYTES = 4_096;
  * Whether a file that begins with these bytes may have front matter, in any encoding. False only if
  * `---` cannot be the first visible characters: these are the same three bytes in all encodings
  * except UTF-16 and UTF-32, which have NULs between them. Invisible characters may extend beyond
- * the examined bytes, but they contain no words.
+ * the examined bytes, but they are not words.
  */
 export function mayHaveFrontMatter(head: Uint8Array): boolean {
   const start = Buffer.from(head).toString('latin1');

@@ -136,10 +136,10 @@ const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
 const EMPTY_FOLDERS = ['memory', 'skills', 'knowledge'];
 
 /**
- * Creates the folder (mode 0700) and, if it has no AGENTS.md, copies every missing template. An
- * existing workspace is not changed, so that deleted files are not restored; an interrupted first
- * start continues at the next one. Returns the names of the files that were created; throws
- * WorkspaceError.
+ * Creates the folder (mode 0700) and, if it does not contain AGENTS.md, copies every missing
+ * template. An existing workspace is not changed, so that deleted files are not restored; an
+ * interrupted first start continues at the next one. Returns the names of the files that were
+ * created; throws WorkspaceError.
  */
 async function seedFolder(
   folder: string,

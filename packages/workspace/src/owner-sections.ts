@@ -131,8 +131,8 @@ export function splitOwnersFile(file: string, marks: readonly string[]): SplitTe
 }
 
 /**
- * Creates a function that finds marks as whole words, except in Chinese, which has no spaces
- * between words.
+ * Creates a function that finds marks as whole words, except in Chinese, which does not separate
+ * words with spaces.
  */
 function createMarkFinder(marks: readonly string[]): (line: string) => boolean {
   const patterns = marks.map((mark) => {

@@ -103,7 +103,7 @@ describe('[W09] a shell command', () => {
     expect(onDisk('BOOT.md')).toContain('by a person');
   });
 
-  it('leaves no created files behind if its process crashes', async () => {
+  it('does not leave created files behind if its process crashes', async () => {
     const dead = { until: Date.now() + 60_000, host: hostname(), pid: 0x7fffffff, started: 1 };
     put('BOOT.md', '');
     mkdirSync(join(folder, 'formats'));

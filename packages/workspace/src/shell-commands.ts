@@ -249,8 +249,8 @@ async function markCreatedFiles(
   for (const path of ordered) {
     if (!isNewSince(note, folder, path)) continue;
     const found = walkPath(folder, path);
-    // An empty file contains nothing to protect and may exist only because another command is
-    // running.
+    // An empty file does not contain anything to protect, and may exist only because another
+    // command is running.
     if (found.kind !== 'file' || found.file.bytes === 0) continue;
     const { hasTwin, isReadable } = found.file;
     if (!isReadable) await chmod(join(folder, ...path.segments), 0o600);

@@ -1,7 +1,7 @@
 import { formatCount } from '@parley/core';
 /**
- * True if a Markdown text has no content yet: HTML comments, headings, rules and list items without
- * a value (`- **Name:**`) make up an empty form. An empty form costs no tokens.
+ * True if a Markdown text is still without content: HTML comments, headings, rules and list items
+ * without a value (`- **Name:**`) make up an empty form. An empty form costs no tokens.
  */
 export function isBlank(text: string): boolean {
   return stripComments(text)

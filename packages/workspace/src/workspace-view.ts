@@ -32,8 +32,8 @@ export interface FileBytes {
 }
 
 /**
- * Why a file has no content for the reader; `detail` is for people and never contains text from the
- * file.
+ * Why a file does not have content for the reader; `detail` is for people and never contains text
+ * from the file.
  */
 export interface AbsentFile {
   readonly kind: 'absent';
@@ -48,7 +48,7 @@ export interface WorkspaceEntry {
   readonly characters: number;
 }
 
-/** The workspace as one reader sees it; a turn has no other access to its files. */
+/** The workspace as one reader sees it; a turn cannot access its files in any other way. */
 export interface WorkspaceView {
   readonly reader: Reader;
   /**

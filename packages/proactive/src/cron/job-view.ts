@@ -117,7 +117,7 @@ export interface DueRun {
 
 /**
  * Formats the message that starts the turn for a job. The message is marked once (G08), and each
- * line of the task is quoted, so that no line looks like text from Parley or from a person (P18).
+ * line of the task is quoted, so that it cannot look like text from Parley or from a person (P18).
  */
 export function formatDueMessage(
   { id, title, task }: Pick<CronJob, 'id' | 'title' | 'task'>,

@@ -67,7 +67,7 @@ describe('a change of an agent’s time zone', () => {
     expect(await nextOf('J2')).toBe('2026-11-23T23:00');
     expect(await nextOf('J3')).toBeNull();
     expect((await scene.job('J3')).timetable).toMatchObject({ timeZone: NEW_YORK });
-    expect(await started.decideZone(undefined, 'move')).toContain('No job waits');
+    expect(await started.decideZone(undefined, 'move')).toContain('No jobs are waiting');
     scene.later(60);
     await restart(NEW_YORK);
     expect(scene.asked).toHaveLength(1);

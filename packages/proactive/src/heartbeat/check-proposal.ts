@@ -16,7 +16,7 @@ export function checkProposal(before: string, after: string) {
   const refusal = !isParleyForm(after)
     ? 'it is not in Parley’s form'
     : tasks.length === 0
-      ? 'it has no task'
+      ? 'it does not contain a task'
       : stopped !== undefined
         ? describeTaskProblem(stopped)
         : lost.length > words * LOST_SHARE
@@ -41,7 +41,7 @@ function findLostWords(before: string, after: string) {
   return { words: words.size, lost: [...words].filter((word) => !kept.has(word)) };
 }
 
-/** Chinese has no spaces, so each pair of characters counts as a word. */
+/** Chinese is written without spaces, so each pair of characters counts as a word. */
 function listComparableWords(text: string): readonly string[] {
   const latin = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   return latin.flatMap((word) => {

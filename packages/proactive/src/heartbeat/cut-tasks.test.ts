@@ -116,7 +116,7 @@ describe('a HEARTBEAT.md written for another agent', () => {
     expect(read.tasks.map((task) => [task.name, describeSchedule(task)])).toEqual(tasks);
   });
 
-  it.each(FORMS)('[H11] [W01] written as %s loses no text', (_form, text) => {
+  it.each(FORMS)('[H11] [W01] written as %s does not lose any text', (_form, text) => {
     const { tasks, context = '' } = readTasks(text);
     const texts = tasks.map(({ name, instruction }) => `${name}\n${instruction}`);
     const said = [...texts, context].join('\n');

@@ -210,7 +210,7 @@ describe('a heartbeat', () => {
     await scene.heartbeat.runDue();
     expect(await nextBeat()).toBe('mail');
     expect(await nextBeat()).toBeUndefined();
-    expect((await scene.heartbeat.status()).plan?.lastReason).toBe('mail: nothing is new');
+    expect((await scene.heartbeat.status()).plan?.lastReason).toBe('mail: there is nothing new');
     inbox = 'three letters';
     expect(await nextBeat()).toBe('mail');
     expect(scene.got('heartbeat-state.json')).not.toContain('letters');
@@ -311,7 +311,7 @@ describe('the owner’s time zone', () => {
   it('[H11] comes from the settings if they name one, and its source is shown', async () => {
     const found = await zoneOf(false, '- **Timezone:** Asia/Tokyo\n');
     expect(found).toMatchObject({ timeZone: 'Europe/Berlin', problems: [], due: 'not-yet' });
-    expect(found.timeZoneFrom).toContain('agent.timeZone of the settings');
+    expect(found.timeZoneFrom).toContain('agent.timeZone in the settings');
     expect(found.timeZoneFrom).toContain('Asia/Tokyo');
   });
 

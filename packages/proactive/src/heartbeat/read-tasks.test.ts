@@ -75,7 +75,7 @@ describe('HEARTBEAT.md', () => {
     ['headings', '# Heartbeat\n\n## Tasks\n\n---\n'],
     ['comments', '<!-- ## mail\n- every: 30 min\n- do: x\n-->\n# Heartbeat\n'],
     ['empty items', '# Heartbeat\n- [ ]\n-\n'],
-  ])('[H02] has no tasks if it contains only %s', (_what, text) => {
+  ])('[H02] does not have tasks if it contains only %s', (_what, text) => {
     expect(readTasks(text)).toEqual({ tasks: [], problems: [] });
   });
 
@@ -125,7 +125,7 @@ describe('HEARTBEAT.md', () => {
   });
 
   it.each(['~~mail~~', 'Done', 'Completed tasks'])(
-    '[H11] has no tasks in a section %s',
+    '[H11] does not have tasks in a section %s',
     (title) => {
       const keys = title.startsWith('~') ? '- every: 1 h\n- do: x\n' : '- [x] what is over\n';
       expect(readTasks(`${MAIL}## ${title}\n${keys}`)).toMatchObject({

@@ -265,7 +265,7 @@ export function createOrderIn(
   };
 }
 
-/** The preview task if HEARTBEAT.md has no task that uses a model. */
+/** The task to preview if the tasks in HEARTBEAT.md do not use a model. */
 export const EXAMPLE_TASK: StandingTask = {
   name: 'example',
   line: 0,

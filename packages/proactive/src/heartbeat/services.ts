@@ -29,7 +29,7 @@ export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly notify?: (key: string, text: string) => Promise<void>;
   readonly wake: (lane: string) => Promise<void>;
   readonly deliver: (route: ReplyRoute) => Promise<void>;
-  /** False if Parley is not running, so that no heartbeats take place. */
+  /** False if Parley is not running, so that heartbeats do not take place. */
   readonly isRunning?: boolean;
 }
 

@@ -78,7 +78,7 @@ describe('heartbeat-state.json', () => {
     ],
     ['no object', [1, { a: 2 }]],
     ['a number for tasks', { tasks: NOON, version: 1 }],
-  ])('[H11] with %s loses no content when a run is recorded', (_what, file) => {
+  ])('[H11] with %s does not lose content when a run is recorded', (_what, file) => {
     const { state } = readHeartbeatState(JSON.stringify(file));
     const text = formatHeartbeatState(updateTask(state, 'new', { lastRun: NOON, cadenceMin: 5 }));
     const leaves = (value: unknown): readonly unknown[] =>

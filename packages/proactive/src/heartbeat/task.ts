@@ -187,8 +187,8 @@ function readLength(written: string): WrittenInterval | null {
 }
 
 /**
- * Expresses a sum in the largest unit that divides it. A month has no fixed length in days, so it
- * cannot be combined.
+ * Expresses a sum in the largest unit that divides it. A month does not have a fixed length in
+ * days, so it cannot be combined.
  */
 function toLargestUnit({ minutes, days, months }: Record<WrittenInterval['unit'], number>) {
   if (months > 0) {

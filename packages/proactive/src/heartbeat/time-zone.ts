@@ -40,7 +40,7 @@ export function resolveOwnersZone(profile: string, settings: SettingsZone, tasks
     return { timeZone, why };
   }
   if (zone !== null) return { timeZone: zone, why: file };
-  const problem = `${file}: "${written}" is not a known time zone. Use an IANA name such as Europe/Berlin, or set agent.timeZone in the settings; until then, hours are in ${timeZone}, the zone of this machine.`;
+  const problem = `${file}: "${written}" is not a time zone. Use an IANA name such as Europe/Berlin, or set agent.timeZone in the settings; until then, hours are in ${timeZone}, the zone of this machine.`;
   return { timeZone, problem };
 }
 

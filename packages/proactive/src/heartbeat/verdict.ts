@@ -3,7 +3,7 @@ import { QUIET_TOKEN } from '@parley/core';
 /** The verdict on a run's answer (H03). Only an `alert` is sent. */
 type AnswerVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
-  /** The text contains no spelling of the token. */
+  /** The text does not contain the token in any spelling. */
   | { readonly kind: 'alert'; readonly text: string }
   /** The answer is neither quiet nor an alert, and is logged with its text. */
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };

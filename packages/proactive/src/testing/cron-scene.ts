@@ -70,7 +70,10 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     ask,
     views: () => schedule.views(),
     now: clock,
-    /** Records a retention run that removes nothing, as evidence that time has passed until now. */
+    /**
+     * Records a retention run that does not remove anything, as evidence of how much time has
+     * passed.
+     */
     countAges: () =>
       store.retention.run(
         { ages: KEPT_FOREVER, bytes: Number.POSITIVE_INFINITY },

@@ -60,7 +60,7 @@ describe('a copy of a database', () => {
     expect(bytesOf(target).includes('Grüße, 你好')).toBe(true);
   });
 
-  it('leaves no temporary files behind', async () => {
+  it('does not leave temporary files behind', async () => {
     await fill();
     await copyDatabase(live, target);
     expect(readFileSync(target).subarray(18, 20)).toEqual(Buffer.from([1, 1]));
@@ -120,7 +120,7 @@ describe('a copy of a database', () => {
     await expect(copyDatabase(live, target)).rejects.toMatchObject({ code });
   });
 
-  it('refuses to copy a damaged database and leaves no file behind', async () => {
+  it('refuses to copy a damaged database and does not leave a file behind', async () => {
     writeFileSync(live, Buffer.alloc(8_192, 'garbled'));
     await expect(copyDatabase(live, target)).rejects.toMatchObject({ code: 'store-damaged' });
     expect(() => readFileSync(`${target}.whole`)).toThrow('ENOENT');

@@ -104,7 +104,7 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
 };
 
 /**
- * Carries over work that people are waiting for, between two SQLite files that no process uses:
+ * Carries over work that people are waiting for, between two SQLite files that are not in use:
  * unanswered messages with their turn, its journal, approvals, sub-agents and files, and unsent
  * parts. It leaves `to` in the same state as after a crash: leases are free and epochs have
  * advanced. The usual recovery then resumes the work without repeating any of it (G16). A damaged
@@ -215,7 +215,7 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
   );
 }
 
-/** Drops dead letters whose work continues, and dead letters with no messages left. */
+/** Drops dead letters whose work continues, and dead letters whose messages are all gone. */
 async function dropDeadLetters(sql: Sql) {
   const dropped = defineDynamicStatement(`delete from dead_letter where settled is null
     and (subject in ${TURNS} or subject in ${PART_IDS} or (kind = 'unanswered' and subject like 'restored-%'

@@ -119,7 +119,10 @@ export async function readTitles(
   );
 }
 
-/** Finds the newest message written by a person; jobs and other triggers have no name to show. */
+/**
+ * Finds the newest message written by a person, because jobs and other triggers do not have a name
+ * to show.
+ */
 export function findPersonalMessage({ message, byPerson }: NewestMessage): SaidMessage | null {
   return readSaid(byPerson ?? message);
 }
@@ -322,7 +325,7 @@ export interface ConversationDetails extends ShownConversation {
   readonly answeredBy: string | null;
   /**
    * The agent's turns since `since` (ms), with their tokens and their cost in US dollars;
-   * `unpriced` counts turns whose model has no known price.
+   * `unpriced` counts turns whose model does not have a known price.
    */
   readonly spent: {
     readonly since: number;

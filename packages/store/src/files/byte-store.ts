@@ -1,7 +1,7 @@
 /**
  * Stores file contents outside the rows, which refer to them by id. A row refers to an id only
- * after `put` has resolved, so its bytes are complete. Bytes that no row refers to were left behind
- * by a crash and may be removed.
+ * after `put` has resolved, so its bytes are complete. Bytes that are not referenced by a row were
+ * left behind by a crash and may be removed.
  */
 export interface ByteStore {
   /** Stores bytes under a new id and resolves once they would survive a power cut. */

@@ -40,7 +40,10 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
     const rows = await database.read((sql) => sql.all(UNNAMED, { ids: encodeJson(ids) }));
     return rows.map(({ id }) => id);
   };
-  /** Removes the given files that no row refers to; no row can start to refer to them again. */
+  /**
+   * Removes those of the given files that are no longer referenced; a row cannot refer to such a
+   * file again.
+   */
   const release = async (files: readonly Pick<FileRef, 'id'>[]): Promise<void> => {
     await bytes.remove(await unnamedOf(files.map(({ id }) => id)));
   };
@@ -59,7 +62,7 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
   };
   /**
    * Stores files and then runs the transaction that stores the rows referring to them. Removes
-   * files that no row refers to afterwards. If the transaction fails, its outcome may be unknown,
+   * files that are not referenced afterwards. If the transaction fails, its outcome may be unknown,
    * so the files are left for the sweep.
    */
   const withFiles = async <T>(

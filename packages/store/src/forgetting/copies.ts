@@ -65,7 +65,7 @@ async function dropMatchingCopies(
   return sql.run(DROP_COPIES, { ...account, ids: encodeJson(meant) });
 }
 
-/** Drops the copies of the selected parts, even if they contain no forgotten phrase. */
+/** Drops the copies of the selected parts, even if they do not contain a forgotten phrase. */
 async function dropCopies(sql: Sql, { where, values }: RowSelection): Promise<void> {
   const parts =
     defineDynamicStatement(`select channel, account, platform_message_id as id from outbox
@@ -172,7 +172,7 @@ const DROP_UNUSED = defineStatement(`
   delete from prompt_text
   where hash = :hash and not exists (select 1 from turn_prompt where parts like :like)`);
 
-/** Drops texts that no prompt refers to any longer, in small batches. */
+/** Drops texts that are no longer part of any prompt, in small batches. */
 export async function dropUnusedTexts(database: Database): Promise<void> {
   const used = new Set<string>();
   for (let after = ''; ; ) {

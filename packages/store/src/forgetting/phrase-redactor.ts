@@ -27,8 +27,8 @@ const PIECE = 4;
 
 /**
  * Creates a function that replaces phrases with `mark`, in a string or in all strings within a JSON
- * value. The function returns the same value, not a copy, if it finds no phrase. Replaces longer
- * phrases first. The structure is preserved: field names, ids and kinds stay unchanged.
+ * value. The function returns the same value, not a copy, if it does not find a phrase. Replaces
+ * longer phrases first. The structure is preserved: field names, ids and kinds stay unchanged.
  */
 export function createPhraseRedactor(
   phrases: readonly string[],

@@ -98,7 +98,7 @@ export class GroupCommit {
     this.#control.run('begin immediate');
     try {
       const answers: ResolveCaller[] = [];
-      // A single transaction that fails is rolled back as a whole, so it needs no savepoint.
+      // A single transaction that fails is rolled back as a whole, so it does not need a savepoint.
       const [only, ...others] = group;
       if (only !== undefined && others.length === 0) answers.push(await only.work(sql));
       else for (const member of group) answers.push(await this.#attempt(member, sql));

@@ -78,8 +78,8 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It is rebuilt from the messages.',
   }),
   /**
-   * The leases in a deployment with several processes. A free lease has no owner; its row is kept
-   * for its epoch.
+   * The leases in a deployment with several processes. A free lease does not have an owner; its row
+   * is kept because of its epoch.
    */
   lease: defineTable({
     columns: {

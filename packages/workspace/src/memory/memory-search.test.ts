@@ -119,7 +119,7 @@ describe('searching memories', () => {
     'was ist das hier?',
     '你好',
     'translate this into French',
-  ])('[G14] "%s" clearly matches nothing', async (question) => {
+  ])('[G14] "%s" does not clearly match anything', async (question) => {
     expect((await hits(question)).filter(({ isClear }) => isClear)).toEqual([]);
   });
 

@@ -113,7 +113,7 @@ describe('the skill catalog', () => {
   });
 });
 
-/** Renders a skill as in a catalog with no remaining space. */
+/** Renders a skill as in a catalog without remaining space. */
 function shortestOf(one: CatalogueEntry): CatalogueEntry {
   const { length } = one.description;
   const notice = ` … [cut: 40 of ${length} characters]`;

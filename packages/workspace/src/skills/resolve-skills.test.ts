@@ -19,7 +19,7 @@ const FACTS: SkillFacts = {
 const why = (asked: object, facts: Partial<SkillFacts> = {}) =>
   describeIneligible(SkillHeader.parse({ description: 'x', ...asked }), { ...FACTS, ...facts });
 
-describe("[S03] a skill can be used", () => {
+describe('[S03] a skill can be used', () => {
   it.each<[string, object]>([
     ['when it asks for nothing', {}],
     ['on its system', { os: ['darwin', 'linux'] }],

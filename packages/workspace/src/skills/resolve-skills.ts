@@ -212,7 +212,7 @@ const OS_NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Describes why a skill cannot be used on this machine (S03); null if it can be used. A skill
- * marked `always` requires nothing.
+ * marked `always` does not require anything.
  */
 export function describeIneligible(
   {

@@ -100,7 +100,7 @@ describe('usable skills', () => {
     expect((await scene.status('a', { block: ['a'] }))?.state).toBe('blocked');
   });
 
-  it('[S03] [P07] "always" needs no entry in the allow list, for the model, by command and for reading', async () => {
+  it('[S03] [P07] "always" skills need not be in the allow list, for the model, by command and for reading', async () => {
     await scene.write('bundled', 'a', createSkillText('a', 'always: true\nos: plan9\n'));
     await scene.write('bundled', 'b', createSkillText('b'));
     const settings = { allow: ['none'] };
@@ -401,7 +401,7 @@ describe('commands', () => {
       commandProblem: 'no command: /help is one of Parley’s own',
     });
     expect(await scene.status('plan_trip')).toMatchObject({
-      commandProblem: 'no command: /plan_trip is the skill plan-trip',
+      commandProblem: 'no command: /plan_trip belongs to the skill plan-trip',
     });
     expect(await scene.open().called('plan-trip', GUEST)).toMatchObject({ name: 'plan-trip' });
   });

@@ -217,7 +217,7 @@ function listHomeFolders(home: string): readonly string[] {
   try {
     return [...new Set([home, realpathSync(home)])];
   } catch {
-    return [home]; // A missing home folder contains no other name.
+    return [home]; // A missing home folder does not contain another name.
   }
 }
 
@@ -249,7 +249,7 @@ export interface OpenSkillsOptions {
    * returned `PATH`.
    */
   readonly facts: () => Omit<SkillFacts, 'bins'>;
-  /** Commands that no skill may take. */
+  /** Commands that skills may not take. */
   readonly reserved: readonly string[];
   /** The home folder, shown as `~`. */
   readonly home: string;
