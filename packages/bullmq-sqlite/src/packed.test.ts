@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
-/** A folder that stands for a machine with npm but without this repository. */
+/** A folder that represents a machine with npm but without this repository. */
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-packed-'));

@@ -294,7 +294,7 @@ function createBrokenDocument(expected: string): BrokenDocument {
   return { kind: 'broken', problems: [{ kind: 'syntax', path: '', expected }] };
 }
 
-/** No other key is checked, because a newer version of Parley may have other keys. */
+/** Other keys are not checked, because a newer version of Parley may have different keys. */
 function createNewerDocument(
   { version, writtenBy }: Extract<VersionCheck, { kind: 'newer' }>,
   document: Document,

@@ -240,7 +240,7 @@ const Names = z.array(z.string().min(1));
 
 /**
  * A profile file (P15), which defines an agent in one place. Each key has the same meaning as in
- * the settings. No key has a default here, so that missing keys stay undefined.
+ * the settings. Keys do not have defaults here, so that missing keys stay undefined.
  */
 const ProfileSettings = z.strictObject({
   layout,

@@ -202,7 +202,7 @@ const HARMLESS_HEADER = /^(?:accept|content|user-agent|cache-control)/i;
  * Collects the values that must never leave the process (G18), without order or duplicates: every
  * value whose key indicates a secret (`token`, `apiKey`, `password`, …), every value in `headers`
  * and `env`, and every value from a secret file or the environment that looks like a secret. In
- * other texts, secrets are the user parts, queries and secret paths of URLs, and the values of
+ * other values, secrets are the user parts, queries and secret paths of URLs, and the values of
  * flags such as `--api-key`.
  */
 export function collectSecrets(resolved: ResolvedReferences): string[] {

@@ -68,7 +68,7 @@ export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
   return claimTurnInLane(sql, claim, { ...conversation, isUnfinished: true });
 }
 
-/** Runs `claimTurn` for a caller that has just taken the lane. */
+/** Runs `claimTurn` for a caller that has just acquired the lane. */
 export async function claimTurnInLane(
   sql: Sql,
   claim: Claim,

@@ -289,7 +289,7 @@ export function createWhyRepository(database: Database) {
       return database.read((sql) => answerWhy(sql, question, now));
     },
     /**
-     * Reads the model that gave a session's newest answer and the model it replaced; null if
+     * Reads the model that produced a session's newest answer and the model it replaced; null if
      * unknown.
      */
     async answeredBy(conversationId: string, session: number) {

@@ -25,7 +25,9 @@ export interface JoinRules {
 /** The result of trying to interrupt a running turn. */
 export type Interruption =
   | { readonly kind: 'interrupted' }
-  /** No waiting message may end the turn, or its messages have been interrupted often enough. */
+  /**
+   * The waiting messages may not end the turn, or its messages have been interrupted often enough.
+   */
   | { readonly kind: 'goes-on' }
   /** The waiting messages may be incomplete: check again after this many ms. */
   | { readonly kind: 'later'; readonly retryInMs: number }

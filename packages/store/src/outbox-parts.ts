@@ -52,7 +52,7 @@ export interface PostRequest {
   readonly parts: readonly [PartWithBytes, ...PartWithBytes[]];
   /**
    * The turn that posts, and the maximum number of its posts; it must still be running. Absent if
-   * no turn posts.
+   * the post does not come from a turn.
    */
   readonly turn?: { readonly id: string; readonly most: number };
   /** The sent answer that the parts edit or delete. */

@@ -113,7 +113,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[D04] gives every part a separate key that any platform accepts', async () => {
+    it('[D04] assigns every part a separate key that any platform accepts', async () => {
       await store.outbox.enqueue(
         Array.from({ length: 20 }, () => createPart('same')),
         0,

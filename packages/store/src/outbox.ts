@@ -34,9 +34,9 @@ export function createOutboxRepository(database: Database, newId: NewId, files: 
   return {
     ...createOutboxUnder({ database, newId, files }, null),
     /**
-     * Creates the outbox for a process that sends under this lease. Once the lease is lost, no part
-     * can be marked as sending (StoreError `store-fenced`), and no outcome is recorded for a part
-     * that the new lease holder took over.
+     * Creates the outbox for a process that sends under this lease. Once the lease is lost, parts
+     * can no longer be marked as sending (StoreError `store-fenced`), and outcomes are no longer
+     * recorded for a part that the new lease holder took over.
      */
     under: (held: NamedLease) => createOutboxUnder({ database, newId, files }, held),
   };
@@ -156,7 +156,7 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
   };
 }
 
-/** Operations on whole chats and accounts, open to any process. */
+/** Operations on whole chats and accounts, available to any process. */
 function createChatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /**

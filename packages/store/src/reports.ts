@@ -54,8 +54,8 @@ export interface Backlog {
 }
 
 /**
- * The oldest waiting work, for the readiness check. Times are in ms since the Unix epoch, or null
- * if no work waits.
+ * The oldest waiting work, for the readiness check. Times are in ms since the Unix epoch; null if
+ * there is no waiting work.
  */
 export interface OldestWork {
   /**

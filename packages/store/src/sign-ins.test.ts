@@ -23,7 +23,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         ...{ createdAt: 10, usedAt: 10, expiresAt: 100 },
       });
 
-    it('[U03] gives sign-ins unique names and finds them by the hash of their token', async () => {
+    it('[U03] keeps sign-in names unique, and finds sign-ins by the hash of their token', async () => {
       expect(await store.signIns.add(signIn('ann', { role: 'owner' }))).toBe('added');
       expect(await store.signIns.add({ ...signIn('bob'), id: 'x', hash: 'x' })).toBe('taken');
       expect(await store.signIns.add(signIn('BOB'))).toBe('taken');

@@ -32,7 +32,10 @@ export interface CountedUsage {
 export interface SpendAccount {
   /** The day in the agent's time zone, for example `2026-11-21`. */
   readonly day: string;
-  /** `channel:userId`; empty if no person asked, as for a summary of a long conversation. */
+  /**
+   * `channel:userId`; empty if a person did not request the work, such as the summary of a long
+   * conversation.
+   */
   readonly personId: string;
   /** `channel:account:chatId`; null in direct chats. */
   readonly groupId: string | null;

@@ -157,7 +157,7 @@ export function createStore(
   };
 }
 
-/** The usage queries are loaded on first use, because no message needs them. */
+/** The usage queries are loaded on first use, because they are not needed to process messages. */
 function createUsageRepository(database: WatchedDatabase): UsageRepository {
   return {
     sums: async (query) => (await import('./usage.ts')).readUsageSums(database, query),

@@ -142,7 +142,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await state('a')).toBe('running');
     });
 
-    it('[G07] lets sub-agents delegate to one more level, but no deeper', async () => {
+    it('[G07] allows sub-agents to delegate to one more level, but not deeper', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await start('b', { turnId: 's1' })).kind).toBe('started');

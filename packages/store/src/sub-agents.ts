@@ -106,7 +106,8 @@ async function endSubAgentRun(
   now: number,
 ): Promise<void> {
   sql.send(END, { id: run.id, state, result, now });
-  // No turn would receive the results of a failed run's sub-agents, so they are stopped.
+  // The results of a failed run's sub-agents would not reach any turn, so the sub-agents are
+  // stopped.
   if (state === 'failed') await stopSubAgents(sql, run.rootConversation, now, run.conversationId);
 }
 
@@ -306,7 +307,10 @@ interface RunOrigin {
   readonly fromOwner: number;
 }
 
-/** A message that Parley itself puts into a lane; no outside message can be mistaken for it. */
+/**
+ * A message that Parley itself puts into a lane, and that cannot be confused with a message from
+ * outside.
+ */
 interface OwnMessage {
   readonly conversationId: string;
   readonly messageId: string;

@@ -52,7 +52,7 @@ export function openCommandNotes(home: string): CommandNotes {
 }
 
 /**
- * Returns null if the note has just been removed; notes are written atomically, so none is
+ * Returns null if the note has just been removed; notes are written atomically, so they are never
  * incomplete.
  */
 function readNote(path: string): CommandNote | null {

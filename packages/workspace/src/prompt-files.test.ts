@@ -64,7 +64,7 @@ describe('files that become prompt text', () => {
     ['notes/agents.txt', false],
     ['my/notes/skills.md', false],
     ['notes/today.md', false],
-    // No tool can write SOUL.md (W06).
+    // Tools cannot write SOUL.md (W06).
     ['SOUL.md', false],
   ])('[W09] [G05] %s: %s', (path, is) => {
     expect(createPromptFiles(READS).includes(path)).toBe(is);

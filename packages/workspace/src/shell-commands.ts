@@ -186,7 +186,7 @@ async function handOverFiles(
   return true;
 }
 
-/** Scans the folder: `open` for the note, `readOnly` for the command. */
+/** Scans the folder; `open` is stored in the note, and `readOnly` is passed to the command. */
 async function scanWorkspace(
   { folder, files }: ShellCommandsOptions,
   closed: readonly string[],

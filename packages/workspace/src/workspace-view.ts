@@ -75,8 +75,8 @@ export interface WorkspaceView {
   write(name: string, text: string, approval?: WriteApproval): Promise<WriteResult>;
   /**
    * Writes the text that `change` returns, given the entire text of a file. The argument is null if
-   * the file does not exist; a null result means that there is no change to write. No other process
-   * writes in the meantime, on any machine.
+   * the file does not exist; a null result means that there is no change to write. Other processes,
+   * on any machine, do not write in the meantime.
    */
   change(
     name: string,

@@ -145,8 +145,8 @@ const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
   toAgentConversation(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
 /**
- * Derives an event's id from its key, so that keys do not need a separate table. Different hooks
- * and different keys give different ids.
+ * Derives an event's id from its key, so that keys do not need a separate table. Events from
+ * different hooks or with different keys have different ids.
  */
 export function createEventId(name: string, key: string | undefined, newId: NewId): string {
   if (key === undefined) return newId(`hook_${name}`);

@@ -41,8 +41,8 @@ export async function settleUnfinished(
 }
 
 /**
- * Frees all lanes, because no worker holds a lane of a restored database. The raised epoch fences
- * every earlier holder.
+ * Frees all lanes, because the lanes in a restored database are not held by any worker. The raised
+ * epoch fences every earlier holder.
  */
 export function freeLanes(sql: Sql): void {
   sql.send(FREE_LANES);

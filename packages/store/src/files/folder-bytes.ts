@@ -145,7 +145,7 @@ async function syncFolder(folder: string): Promise<void> {
 
 /**
  * Overwrites a file before removing it, as `secure_delete` does with rows, because forgotten text
- * must not remain on disk. The file is renamed first, so that no reader gets zeros.
+ * must not remain on disk. The file is renamed first, so that readers never get zeros.
  */
 async function overwriteFile(path: string): Promise<void> {
   const gone = `${path}${GONE}`;

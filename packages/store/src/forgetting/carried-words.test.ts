@@ -102,7 +102,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await bodies()).not.toContain('amaranth');
       });
 
-      it('[G15] removes forgotten text from the notice that a stranger wants access', async () => {
+      it('[G15] removes forgotten text from the notice that a stranger has asked for access', async () => {
         const stranger = {
           channel: 'web',
           account: 'default',

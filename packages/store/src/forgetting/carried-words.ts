@@ -29,7 +29,7 @@ const TURNS = defineStatement(`
 
 /**
  * Lists the ids of the parts that contain this text, in any chat. A question about an approval, for
- * example, goes to the owner's chat, in which the person who caused it never wrote.
+ * example, is sent to the owner's chat, where the person who caused it never wrote.
  */
 export async function listPartsWithText(
   database: Database,

@@ -151,7 +151,7 @@ async function searchFiles(
   if (database.dialect !== 'sqlite') return null;
   const file = (await database.read((sql) => sql.get(MAIN_FILE)))?.file ?? '';
   if (file === '') return null;
-  // The database stores these texts escaped as in JSON.
+  // The database stores this text escaped, as in JSON.
   const left = new Set(texts.map((text) => Buffer.from(encodeJson(text).slice(1, -1))));
   const overlap = Math.max(0, ...[...left].map(({ length }) => length));
   const beside = folder === null ? [] : await readdir(folder).catch(() => []);

@@ -69,7 +69,7 @@ describe('removing text', () => {
     expect(after.length).toBeLessThanOrEqual(64 + '{"label":""}'.length);
   });
 
-  it('[G15] removes random texts without throwing', () => {
+  it('[G15] removes random text without throwing', () => {
     const word = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() !== '');
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (secret, before, after) => {

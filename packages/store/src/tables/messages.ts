@@ -44,7 +44,7 @@ export const MESSAGE_TABLES = {
       /** 1 if an owner wrote the message in a direct chat. */
       from_owner: int('not null default 0'),
       reason: words(),
-      /** No turn takes the message before this time. */
+      /** Turns do not claim the message before this time. */
       settles_at: int(),
       interruptions: int('not null default 0'),
       /**

@@ -266,7 +266,7 @@ describe('reading skills on demand', () => {
     });
   });
 
-  it('[S07] creates the same snapshot while no file changes', async () => {
+  it('[S07] creates the same snapshot as long as the files do not change', async () => {
     await scene.write(
       'bundled',
       'a',
