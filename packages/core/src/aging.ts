@@ -35,7 +35,7 @@ export interface AgingDecision {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The maximum age of the newest item that is normal, because people are silent at night. */
+/** The newest item is normally at most this old, because people are silent at night. */
 const NEWEST_WITHIN_MS = DAY_MS;
 
 /**

@@ -16,7 +16,7 @@ describe('a bounded map', () => {
   });
 });
 
-describe('a memo of texts', () => {
+describe('a cache for text functions', () => {
   it('computes each value once, and again after the value was dropped', () => {
     const made: string[] = [];
     const length = rememberTexts((text) => made.push(text), 40);

@@ -26,9 +26,7 @@ export type Dialect = z.infer<typeof Dialect>;
  */
 export const RenderTarget = z.strictObject({
   dialect: Dialect,
-  /**
-   * The maximum length of a part, in `unit`. The limit of Telegram is 4,096 after entity parsing.
-   */
+  /** The maximum length of a part, in `unit`. Telegram's limit is 4,096 after entity parsing. */
   maxLength: z.int().positive(),
   unit: z.enum(['utf16', 'codepoint', 'byte']),
   /**

@@ -59,7 +59,7 @@ it.each([
   ['web', 'json'],
   ['telegram', undefined],
   ['discord', undefined],
-] as const)('[P04] [P18] of the channel %s keeps the response format %s', (channel, kept) => {
+] as const)('[P04] [P18] from the channel %s keeps the response format %s', (channel, kept) => {
   const message = InboundMessage.parse({ ...valid, channel, responseFormat: 'json' });
   expect(stripInternalFields(message).responseFormat).toBe(kept);
 });
@@ -80,7 +80,7 @@ describe('the busy policy for messages during a turn', () => {
     [{ group: 'steer', channels: { telegram: 'followup' } }, 'group', 'followup'],
     [{ group: 'steer', channels: { telegram: { direct: 'followup' } } }, 'group', 'steer'],
     [{ group: 'steer', channels: { discord: 'followup' } }, 'group', 'steer'],
-  ])('[D03] policy %j in a %s chat gives the mode %s', (policy, chatType, mode) => {
+  ])('[D03] the policy %j in a %s chat results in the mode %s', (policy, chatType, mode) => {
     expect(resolveBusyMode(policy, { channel: 'telegram', chat: { type: chatType } })).toBe(mode);
   });
 

@@ -20,7 +20,7 @@ const HOME_ZERO = new RegExp(
 
 /**
  * The digits of a phone number with its country code, in whatever form people write it, such as a
- * link of WhatsApp; undefined when it is not a number.
+ * WhatsApp link; undefined when it is not a number.
  */
 export function findPhoneNumber(written: string): string | undefined {
   const bare = trimCopiedId(written).replace(/^(?:tel:|@)/i, '');
@@ -40,7 +40,7 @@ export function findPhoneNumber(written: string): string | undefined {
   return NUMBER.test(digits) && !NO_NUMBER.test(digits) ? digits : undefined;
 }
 
-/** Explains what is wrong with the digits of a phone number; undefined when it is something else. */
+/** Explains what is wrong with the digits of a phone number; undefined for any other problem. */
 export function explainPhoneNumber(written: string): string | undefined {
   const bare = trimCopiedId(written);
   if (/^\(?0[1-9]/.test(bare)) return 'the country code is missing';

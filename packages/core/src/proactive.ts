@@ -131,7 +131,7 @@ export type HeartbeatVerdict =
   | { readonly state: 'quiet' | 'unclear' | 'repeated'; readonly reason: string }
   | {
       readonly state: 'alerted';
-      /** Markdown without the mark of system messages, which is added later. */
+      /** Markdown without the mark for system messages, which is added later. */
       readonly text: string;
       /** A fingerprint that is equal for two alerts with the same content. */
       readonly fingerprint: string;
@@ -150,7 +150,7 @@ export type NewsCheck =
 /** Performs the checks of tasks as far as the settings permit. */
 export interface NewsChecker {
   /**
-   * Returns why this check is not possible in this installation, as a short text; null if it is.
+   * Returns a short explanation of why this installation cannot perform the check; null if it can.
    */
   whyNot(check: NewsCheck): string | null;
   /** Returns the current state of the source; throws if the check fails. */

@@ -1,7 +1,7 @@
 import { decodeAs, type Encoding } from './labels.ts';
 import { computePlausibility } from './plausible.ts';
 
-/** The number of bytes in which a file's own declaration is searched. */
+/** How many bytes are searched for a file's own declaration. */
 const LOOKED_AT = 2_048;
 
 /**

@@ -83,7 +83,7 @@ export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson
   try {
     value = JSON.parse(json);
   } catch (error) {
-    return { wrong: `it is no JSON: ${reasonOf(error).slice(0, MAX_ISSUE_LENGTH)}` };
+    return { wrong: `it is not JSON: ${reasonOf(error).slice(0, MAX_ISSUE_LENGTH)}` };
   }
   const schema = format === 'json' ? Schema : compileSchema(format);
   const { error } = schema.safeParse(value);

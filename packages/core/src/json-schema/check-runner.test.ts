@@ -64,7 +64,7 @@ describe('a third-party JSON Schema', () => {
     expect(ResponseFormat.safeParse(tree).error).toBeUndefined();
   });
 
-  it('[D13] has a measured size: the number of its schemas with all references followed', () => {
+  it('[D13] is measured by the number of its schemas, with all references followed', () => {
     const two = {
       type: 'object',
       properties: { a: { $ref: '#/$defs/a' }, b: { $ref: '#/$defs/a' } },
@@ -148,7 +148,7 @@ describe('a pattern in the list of hostile regular expressions', () => {
   it.each(HOSTILE_PATTERNS.map(({ pattern }) => [pattern]))('[D13] is detected: %s', (pattern) => {
     expect(findPatternRisk(pattern)).not.toBeNull();
   });
-  it('[D12] is accepted if it is only slow with long texts', () => {
+  it('[D12] is accepted if it is only slow on long text', () => {
     expect(findPatternRisk(SLOW_PATTERN.pattern)).toBeNull();
   });
 });

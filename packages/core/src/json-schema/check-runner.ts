@@ -74,7 +74,7 @@ interface CheckThread {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Creates a runner, which starts no thread before the first check. */
+/** Creates a runner; its first check starts its first thread. */
 export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner {
   const { timeoutMs = TIMEOUT_MS } = options;
   const submit = createCheckThreads(options.idleMs ?? IDLE_MS);

@@ -5,8 +5,8 @@ type WriteLine = (level: 'info' | 'warn', facts: object, message: string) => voi
 interface Outage {
   readonly since: number;
   /**
-   * The errors from the owner that name the server; a line of another component that contains one
-   * of them is counted.
+   * Errors in which the owner names the server; a line from another component that contains one of
+   * these errors is counted.
    */
   readonly reasons: Set<string>;
   errors: number;
