@@ -25,7 +25,7 @@ export interface TimelineEntry {
   readonly at: number | null;
   /** The duration in ms, if the event took time. */
   readonly ms: number | null;
-  /** A text for people, without text from messages and without arguments or results of tools. */
+  /** Text for people, which does not include message text, tool arguments or tool results. */
   readonly text: string;
   /** Details that only the owner may know: names of servers and people, reasons for failures. */
   readonly detail?: string | undefined;
@@ -43,7 +43,9 @@ export interface MessageName {
   readonly at: number;
 }
 
-/** A message in a list, with the fields by which people recognize it. The texts are private. */
+/**
+ * A message in a list, with the fields by which people recognize it. The text fields are private.
+ */
 export interface RecentMessage extends MessageName {
   /** The author; null for Parley itself, and for a message that was not accepted. */
   readonly from: string | null;

@@ -9,7 +9,7 @@ import {
   toVisibleText,
 } from './visible-text.ts';
 
-/** Texts that people write and that must not be changed. */
+/** Text that people write and that must not be changed. */
 const WRITTEN: readonly (readonly [what: string, text: string])[] = [
   ['joined emoji', '👩‍🚀 👨‍👩‍👧‍👦 👩🏽‍💻 ❤️‍🔥 🏳️‍🌈'],
   ['a flag of tags', '🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿'],

@@ -191,7 +191,7 @@ function interpretReply(text: string): 'yes' | 'no' | 'unclear' | null {
 }
 
 /**
- * Normalizes a text: lower case, compatibility form, no invisible characters, skin tones and
+ * Normalizes text: lower case, compatibility form, no invisible characters, skin tones and
  * punctuation; emojis are separate words.
  */
 export function splitReplyWords(text: string): readonly string[] {
@@ -207,8 +207,8 @@ export function splitReplyWords(text: string): readonly string[] {
 }
 
 /**
- * Removes quotes, the marks of bold and italic text, and trailing tildes; a word that starts with
- * `~` is struck out and kept as it is.
+ * Removes quotes, bold and italic marks, and trailing tildes; a word that starts with `~` is struck
+ * out and kept as it is.
  */
 function normalizeWord(word: string): string {
   const bare = word.replace(/^['*_]+|['*_]+$/g, '');

@@ -158,7 +158,7 @@ function renderAdditions(
 function checkOutput(output: LayerPart | Absent): LayerOutput {
   if (output !== undefined && ('absent' in output || isValidPart(output))) return output;
   return {
-    failed: new Error('it returned neither a text with its source and audience nor a reason'),
+    failed: new Error('it returned neither text with its source and audience nor a reason'),
   };
 }
 

@@ -55,7 +55,7 @@ describe('the identity', () => {
     expect(parseIdentity(markdown)).toEqual({ name: 'Mori', role: 'gardener', emoji: '🌱' });
   });
 
-  it('ignores hints and empty lines of a template', () => {
+  it('ignores hints and empty lines in a template', () => {
     const template =
       '- **Name:**\n  _(pick something you like)_\n- **Role:** _(what are you?)_\n- **Emoji:** ';
     expect(resolveIdentity({ file: parseIdentity(template) })).toEqual({ name: 'Assistant' });
@@ -177,7 +177,7 @@ describe('persona and output format', () => {
     expect(await source.gather(turn({ ...asking, reader: GUEST }))).toEqual({});
   });
 
-  it('[P02] are empty when the settings name none or the named one does not exist', async () => {
+  it('[P02] are empty when the settings do not name one, or name one that does not exist', async () => {
     expect(await createPersonaSource({}).gather(turn())).toEqual({});
     expect(await createPersonaSource({ persona: named('nobody') }).gather(turn())).toEqual({});
   });

@@ -102,13 +102,13 @@ export function createAbsent(reason: string): Absent {
   return { absent: reason };
 }
 
-/** Creates a text that anyone may read. */
+/** Creates text that anyone may read. */
 export function createOpenPart(text: string, source = 'Parley'): LayerPart {
   return { text, source, audience: { kind: 'everyone' } };
 }
 
 /**
- * Creates a text with the audience of this chat: about its people, its message, or its connections.
+ * Creates text with the audience of this chat: about its people, its message, or its connections.
  */
 export function createChatPart(
   { conversationId }: Reader,
@@ -342,7 +342,7 @@ export interface PromptFeatures {
   readonly projectProfile?: PromptPart;
   /** Memories found for this turn, best first. */
   readonly memories?: readonly PromptPart[];
-  /** Notes of `knowledge/` found for this turn, best first. */
+  /** Notes from `knowledge/` found for this turn, best first. */
   readonly knowledge?: readonly PromptPart[];
   /** Yesterday's conversation as a structured summary (G11). */
   readonly yesterday?: PromptPart;

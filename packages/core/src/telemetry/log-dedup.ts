@@ -34,9 +34,9 @@ const MAX_REASONS = 50;
 /**
  * Limits the log lines during an outage: its first line is written in full and the others are
  * counted; one line every 30 s and one at the end report the count. The owner of a connection logs
- * each failure with the fact `outage`, the name of the server, and its recovery with the fact
- * `recovered`, the same name. Lines of other components that repeat such an error are also counted
- * if the error names the server: "read ECONNRESET" alone may have any origin.
+ * each failure with the server's name as the fact `outage`, and the recovery with the same name as
+ * the fact `recovered`. Lines of other components that repeat such an error are also counted if the
+ * error names the server: "read ECONNRESET" alone may have any origin.
  */
 export class OutageGate {
   readonly #outages = new Map<string, Outage>();

@@ -68,7 +68,7 @@ describe('createLogger writing JSON', () => {
     expect(parsed()).toEqual([expect.objectContaining({ id: '[secret]', msg: 'n' })]);
   });
 
-  it('[D10] extracts from an error the facts for operators, but not the request attached to it', () => {
+  it('[D10] keeps the facts of an error that operators need, but not the request attached to it', () => {
     const { log, parsed } = collect();
     const error = Object.assign(new RangeError('no'), {
       code: 'too-far',

@@ -1,10 +1,10 @@
 import { rememberTexts } from '../index.ts';
 
-/** Removes secrets from a text. Applying it twice gives the same result. */
+/** Removes secrets from text. Applying it twice gives the same result. */
 export type Scrub = (text: string) => string;
 
 /**
- * Scrubs a text that arrives in chunks, so that no part of a secret is forwarded before the rest of
+ * Scrubs text that arrives in chunks, so that no part of a secret is forwarded before the rest of
  * it is known.
  */
 export interface ScrubbedStream {
@@ -59,11 +59,11 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
 const MAY_MATCH = /\d{6}|sk-|bearer|parley_s|\+[1-9]/i;
 
 /**
- * Texts are sent to the model repeatedly (layers of a prompt, tools, history), so their results are
- * memoized. The total number of characters of these texts.
+ * The same text is sent to the model repeatedly (prompt layers, tools, history), so results are
+ * memoized. The total number of characters of the memoized text.
  */
 const REMEMBERED = 1_000_000;
-/** Scanning shorter texts costs no more than a lookup. */
+/** Scanning shorter text costs no more than a lookup. */
 const SHORT = 32;
 
 interface TextSpan {
@@ -256,9 +256,7 @@ function listSecretForms(secrets: Iterable<string>): string[] {
   return [...forms];
 }
 
-/**
- * Converts a UTF-8 text to one character per byte, the form in which arbitrary bytes are scanned.
- */
+/** Converts UTF-8 text to one character per byte, the form in which arbitrary bytes are scanned. */
 function toByteString(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
@@ -325,7 +323,7 @@ function isJson(line: string): boolean {
     JSON.parse(line);
     return true;
   } catch {
-    return false; // Text that is not JSON is expected at this point and is no failure.
+    return false; // Text that is not JSON is expected at this point and is not an error.
   }
 }
 

@@ -123,7 +123,7 @@ describe('the skills of a session', () => {
   });
 });
 
-describe('the abilities and limits in layout zeus', () => {
+describe('the abilities and limits in the zeus layout', () => {
   const say = async (context: Partial<PromptContext>): Promise<string> => {
     const output = await abilitiesLayer.render(createContext(context), {});
     return 'text' in output ? output.text : output.absent.toString();

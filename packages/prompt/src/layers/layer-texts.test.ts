@@ -44,7 +44,7 @@ const EVERYONE = { kind: 'everyone' } as const;
 
 describe('the guide to memory', () => {
   it.each(['remember', 'I like', 'always', '记住', '我的偏好', '从不'])(
-    '[G13] tells the model to save immediately at the word %s',
+    '[G13] tells the model to save immediately when it reads the word %s',
     async (word) => {
       expect(await say(memoryGuideLayer, { tools: [tool('save_memory')] })).toContain(word);
     },

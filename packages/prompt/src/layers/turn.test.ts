@@ -315,7 +315,7 @@ describe('the clock of the system prompt', () => {
   };
 
   it.each(['mushroom', 'zeus'])(
-    '[P04] [P06] in layout %s is rounded down, never ahead or on another day, and exact with the message',
+    '[P04] [P06] in the %s layout is rounded down, never ahead or on another day, and exact with the message',
     async (layout) => {
       for (const [time, minutes, shown] of [
         ['14:05', 10, '14:00'],
@@ -335,7 +335,7 @@ describe('the clock of the system prompt', () => {
   );
 
   it.each(['parley', 'openclaw', 'neomagi', 'lab'])(
-    '[P09] in layout %s is exact, and only with the message',
+    '[P09] in the %s layout is exact, and only with the message',
     async (layout) => {
       const { system, user } = await clocksAt('14:05', 10, layout);
       expect({ system, user }).toEqual({ system: [], user: ['2026-11-21', '14:05'] });

@@ -30,8 +30,8 @@ import { systemTime } from '../../time.ts';
 import type { Scrub } from '../scrubber.ts';
 
 /**
- * Traces a share of the messages, each completely or not at all. Work that belongs to no message is
- * omitted, because queues poll for work all the time.
+ * Traces a share of the messages, each completely or not at all. Work that does not belong to a
+ * message is omitted, because queues poll for work all the time.
  */
 export function createMessageSampler(share: number): Sampler {
   const first = share === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(share);

@@ -103,7 +103,7 @@ describe('a trace', () => {
     ]);
   });
 
-  it('[D10] exists for a share of the messages, each completely or not at all', async () => {
+  it('[D10] covers a share of the messages, each completely or not at all', async () => {
     const { tracer, otel, spans } = traced(0);
     const run = (with_: Tracer) =>
       with_.span('parley.ingress', {}, async ({ trace }) => {
