@@ -21,8 +21,8 @@ export interface DialectCapabilities {
   readonly tables: 'native' | { readonly gridColumns: number };
   readonly nestedQuotes: boolean;
   /**
-   * The supported formats; the transform drops the others and keeps their text. Links have a
-   * separate rule.
+   * The supported formatting; the transform drops any other formatting and keeps the text. Links
+   * have a separate rule.
    */
   readonly marks: readonly Exclude<RunMark['type'], 'link'>[];
   /** When false, a code span cannot have another mark or be the text of a link. */
@@ -78,7 +78,8 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
     pings: /@(?=everyone|here)/g,
     counts: 'everything',
-    // Clients show a message with 200 formats or emoji unformatted, with all its markup characters.
+    // Clients show a message with 200 formatted ranges or emoji unformatted, with all its markup
+    // characters.
     maxEntities: 199,
   },
   whatsapp: {

@@ -1,5 +1,5 @@
 /**
- * A format on a range of text. Marks never overlap: each run lists all of its marks, outermost
+ * Formatting on a range of text. Marks never overlap: each run lists all of its marks, outermost
  * first.
  */
 export type RunMark =

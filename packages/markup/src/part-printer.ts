@@ -89,7 +89,7 @@ interface MeasuredPart {
   readonly plain: string;
 }
 
-/** The length of a text as counted by the platform. */
+/** The length of text as counted by the platform. */
 export function measureLength(text: string, unit: RenderTarget['unit']): number {
   switch (unit) {
     case 'utf16':

@@ -15,7 +15,9 @@ const PREFIX = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*/;
 const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)$/;
 const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
-/** The Markdown with formats closed, and without incomplete characters, links, rows and lines. */
+/**
+ * The Markdown with formatting closed, and without incomplete characters, links, rows and lines.
+ */
 export function completeMarkdown(markdown: string): string {
   const lines = markdown.replace(HALF_CHARACTER, '').split('\n');
   const fence = findClosingFence(lines.slice(0, -1));
@@ -144,7 +146,7 @@ const CLOSING: Readonly<Record<string, string>> = {
   '\\[': '\\]',
 };
 
-/** Closes the formats of a paragraph that is still being written. */
+/** Closes the formatting of a paragraph that is still being written. */
 function closeMarks(paragraph: string): string {
   const text = paragraph.trimEnd().replace(HALF_END, '').replace(HALF_AUTOLINK, '');
   const open: OpenMark[] = [];

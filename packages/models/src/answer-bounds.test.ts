@@ -128,7 +128,7 @@ async function ask(baseUrl: string, provider?: Provider) {
 
 describe('[D07] an endless answer', () => {
   it.each<Provider>(['openai-compatible', 'anthropic', 'openai'])(
-    'is cut at the limit of its text, and the connection is closed (%s)',
+    'is cut at the text limit, and the connection is closed (%s)',
     async (provider) => {
       const { baseUrl, open } = await endlessProvider(TEXT[provider]);
       const { text, finish } = await ask(baseUrl, provider);

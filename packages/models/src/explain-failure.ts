@@ -96,7 +96,7 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   'too-long': 'Ask with less text, or use a model with a larger context.',
   'output-limit': 'Use another model.',
   refused: 'Check the model settings.',
-  'no-tools': 'Use a model that can.',
+  'no-tools': 'Use a model that can use tools.',
   'message-order': 'Start a new session or use another model.',
   filtered: 'Put the request in other words.',
   rubbish:

@@ -9,7 +9,7 @@ import {
   pickChatModel,
 } from './offline-model.ts';
 
-describe('the addresses at which a local server is searched', () => {
+describe('the addresses that are searched for a local server', () => {
   it('[G01] include the usual ports, Ollama’s first', () => {
     expect(listLocalCandidates(undefined)).toEqual([
       'http://127.0.0.1:11434/v1',

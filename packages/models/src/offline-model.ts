@@ -163,10 +163,10 @@ function describeNotConnected(facts: OfflineFacts): string {
 
 function describeHowToConnect({ settingsFile, reason }: OfflineFacts): string {
   if (reason === 'all-failed') {
-    return `Try again later, or look at the section \`model\` in \`${settingsFile}\`.`;
+    return `Try again later, or look at the \`model\` section in \`${settingsFile}\`.`;
   }
   const snippet = [
-    `To connect one, open *Set up* on the page of Parley, or put this into \`${settingsFile}\`:`,
+    `To connect one, open *Set up* on Parley’s page, or put this into \`${settingsFile}\`:`,
     '',
     '```yaml',
     'model:',

@@ -19,7 +19,7 @@ export interface ModelProbeEnv {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** None of the texts in the result contains a key. */
+/** The result never contains a key. */
 export type ModelProbe = {
   /** `provider/model`. */
   readonly id: string;

@@ -181,7 +181,7 @@ function removeImages(request: ModelRequest, note: string): ModelRequest {
 
 /**
  * Calls `first`, then the others in order if the previous one failed before its first event. An
- * aborted call is never passed on. If all models fail, the error names every one of them. The
+ * aborted call is never passed on. If all models fail, the error names each of these models. The
  * learned context window is that of the model called last, because requests are shortened for the
  * model that answers.
  */

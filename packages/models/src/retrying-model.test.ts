@@ -140,7 +140,7 @@ describe('retries of a failed call', () => {
     expect(seen.at(-1)).toMatchObject({ type: 'finish', tries: 3 });
   });
 
-  it('[G20] pass on no tool call of an answer that broke off', async () => {
+  it('[G20] do not pass on tool calls from an answer that broke off', async () => {
     let left = 1;
     const flaky: ChatModel = {
       id: 'a/m',

@@ -193,26 +193,23 @@ describe('the last check', () => {
     ['the owner', { kind: 'owner' }, 'user'],
     ['another chat', { kind: 'conversation', conversationId: 'elsewhere' }, 'system'],
     ['another chat', { kind: 'conversation', conversationId: 'elsewhere' }, 'user'],
-  ])(
-    "[W02] withholds a layer's text for a guest from %s",
-    async (_, audience, placement) => {
-      const told: unknown[] = [];
-      const log = { ...silentLogger, error: (...line: unknown[]) => void told.push(line) };
-      const layers = createLayerRegistry([secret(audience, placement), layer('b')]);
-      const assembler = createAssembler({ layers, layout: layout('leak', 'b'), log });
-      const prompt = await assembler.assemble(createContext({ reader: GUEST }));
-      expect(JSON.stringify([prompt, told])).not.toContain('canary');
-      expect(texts(prompt.system)).toContain('text of b');
-      expect(prompt.report).toContainEqual({
-        layer: 'leak',
-        placement,
-        outcome: 'withheld',
-        source: 'MEMORY.md',
-        audience,
-      });
-      expect(told).toHaveLength(1);
-    },
-  );
+  ])("[W02] withholds a layer's text for a guest from %s", async (_, audience, placement) => {
+    const told: unknown[] = [];
+    const log = { ...silentLogger, error: (...line: unknown[]) => void told.push(line) };
+    const layers = createLayerRegistry([secret(audience, placement), layer('b')]);
+    const assembler = createAssembler({ layers, layout: layout('leak', 'b'), log });
+    const prompt = await assembler.assemble(createContext({ reader: GUEST }));
+    expect(JSON.stringify([prompt, told])).not.toContain('canary');
+    expect(texts(prompt.system)).toContain('text of b');
+    expect(prompt.report).toContainEqual({
+      layer: 'leak',
+      placement,
+      outcome: 'withheld',
+      source: 'MEMORY.md',
+      audience,
+    });
+    expect(told).toHaveLength(1);
+  });
 
   it('[W02] refuses a workspace view that was created for another reader', async () => {
     const assembler = createAssembler({ layers: createLayerRegistry([]), layout: layout() });

@@ -86,7 +86,7 @@ describe('the length of workspace files', () => {
     ['zeus', 20_000, 20_000],
     ['openclaw', 20_000, 20_000],
     ['neomagi', 65_536, 65_536],
-  ])('[P04] [P08] follows the layout %s, or the settings', async (name, ...standard) => {
+  ])('[P04] [P08] follows the %s layout, or the settings', async (name, ...standard) => {
     expect(await lettersShown(name, {})).toEqual(standard);
     expect(
       await lettersShown(name, { fileCharacters: 30_000, totalFileCharacters: 60_000 }),
@@ -320,7 +320,7 @@ describe('the layer order of the built-in layouts', () => {
 /** Layers that are empty in `everything`. */
 const ASIDE = /^(output-format|called-skills|group-|own-messages)/;
 
-describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
+describe.each(BUILT_IN_LAYOUTS)('prompt modes in the $name layout', ({ name }) => {
   const present = async (mode: PromptMode): Promise<readonly string[]> => {
     const { system, userContext } = await promptOf(name, everything({ mode }));
     return [...system, ...userContext].map(({ layer }) => layer);
@@ -390,7 +390,7 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
   });
 });
 
-describe.each(BUILT_IN_LAYOUTS)('a layer of layout $name', ({ name }) => {
+describe.each(BUILT_IN_LAYOUTS)('a layer of the $name layout', ({ name }) => {
   it('[P02] is present only when it has text', async () => {
     const bare = createContext({ messages: [] });
     for (const context of [bare, everything()]) {

@@ -88,7 +88,7 @@ const GROUP: Turn = {
   },
 };
 
-describe('the prompt of layout parley', () => {
+describe('the prompt in the parley layout', () => {
   it('[P09] keeps everything before the cache boundary the same in the next turn', async () => {
     const stable = async (turn: Turn): Promise<string[]> =>
       (await promptOf(workspace, turn)).system.filter((p) => p.stable).map((p) => p.text);

@@ -14,7 +14,7 @@ const owner: Audience = { kind: 'owner' };
 const here: Audience = { kind: 'conversation', conversationId: GUEST.conversationId };
 const elsewhere: Audience = { kind: 'conversation', conversationId: 'elsewhere' };
 
-describe('the audience of a text made from several parts', () => {
+describe('the audience of text made from several parts', () => {
   it.each([
     ['nothing', [], GUEST, everyone],
     ['public parts', [everyone, everyone], GUEST, everyone],

@@ -164,8 +164,8 @@ declare module 'micromark-util-types' {
 const BAR = 124;
 
 /**
- * `\|` in text is a bar that starts no spoiler. The tree would otherwise not show that the bar was
- * escaped.
+ * `\|` in text is a bar that does not start a spoiler. The tree would otherwise not show that the
+ * bar was escaped.
  */
 export const escapedBar: Construct = {
   tokenize(effects, ok, nok) {

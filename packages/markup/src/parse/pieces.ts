@@ -183,7 +183,7 @@ const NO_RISK: ParseRisk = {
   depth: 0,
 };
 
-/** Whether the parser can process a text with these counts in one call. */
+/** Whether the parser can process text with these counts in one call. */
 function isSafeToParse(risk: ParseRisk, limit: ParseRisk = SAFE): boolean {
   return risk.depth <= limit.depth && SUMS.every((kind) => risk[kind] <= limit[kind]);
 }

@@ -73,7 +73,7 @@ function isGfmMarkup(sign: string, at: number, text: string, before: string): bo
   const next = text[at + 1] ?? '';
   switch (sign) {
     case '_':
-      // Between letters or digits, the character is no mark.
+      // Between letters or digits, the character is not a mark.
       return !isWord(text[at - 1] ?? before) || !isWord(next);
     case '<':
       return /[A-Za-z/!?]/.test(next);

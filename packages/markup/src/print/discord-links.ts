@@ -54,8 +54,8 @@ function endsMark(text: string, type: RunMark['type']): boolean {
 }
 
 /**
- * A link as Discord shows it: the URL itself, or a text that links to it; when the text or the URL
- * does not allow a link, text and URL next to each other.
+ * A link as Discord shows it: the URL itself, or text that links to it; when the text or the URL
+ * does not allow a link, the text with the URL next to it.
  */
 function toLinkRuns({ url }: { readonly url: string }, linked: readonly TextRun[]): TextRun[] {
   const runs = linked.map(({ text, marks }) => ({
@@ -104,11 +104,11 @@ function hasSafeMarks(runs: readonly TextRun[], outer: number): boolean {
   return !touches && !/[_~|]/.test(text);
 }
 
-/** Discord creates no link from a text that contains a URL, including its own invites. */
+/** Discord does not create a link from text that contains a URL, including its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
  * Text that cannot be in a link: within links Discord ignores backslashes, removes zero-width
- * characters, and creates no link for a text that contains emoji, emoji names or mentions. An
+ * characters, and does not create a link for text that contains emoji, emoji names or mentions. An
  * underscore in a word neither ends italic text nor allows it to begin before the word.
  */
 const UNFIT =

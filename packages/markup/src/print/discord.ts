@@ -48,7 +48,7 @@ function printText(page: DiscordPage, leaf: TextLeaf, place: LeafPlace): void {
   // Space after a list item's marker would count as part of it.
   const runs = trimOuterBreaks(leaf.runs, place.level > 0);
   const isBlank = runs.every(({ text }) => text.trim() === '');
-  // Discord accepts no item without text, and no heading in an empty item or after text.
+  // Discord does not accept an item without text, or a heading in an empty item or after text.
   if (isBlank && place.hasMarker) writeMarkup(page, ZERO_WIDTH_SPACE);
   else if (isBlank) return;
   else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
@@ -113,7 +113,7 @@ function printCode(
   putRaw(page, `\`\`\`${isName ? language : ''}${body}\n${prefix}\`\`\``);
 }
 
-/** Discord parses no lists deeper than this; deeper items get a bullet that is text. */
+/** Discord does not parse lists deeper than this; deeper items get a bullet that is text. */
 const MAX_LEVEL = 11;
 
 interface OpenList {
@@ -229,7 +229,7 @@ function putLabel(page: DiscordPage, place: LeafPlace, text: string): void {
 }
 
 function isNativeMarker({ label, number }: ItemMarker, level: number): boolean {
-  // Discord starts no list with 0.
+  // Discord does not start a list with 0.
   return level < MAX_LEVEL && label === undefined && number !== 0;
 }
 

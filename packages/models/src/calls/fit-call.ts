@@ -31,7 +31,7 @@ export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): Fit
     return {
       kind: 'misfit',
       call: known,
-      problem: `its arguments are no JSON object: ${read.problem}`,
+      problem: `its arguments are not a JSON object: ${read.problem}`,
     };
   }
   const schema = tool?.inputSchema ?? {};
@@ -52,7 +52,7 @@ function describeNameProblem(
 ): string {
   const name = JSON.stringify(written.slice(0, 80).toWellFormed());
   if (named.kind === 'ambiguous')
-    return `${name} may be ${named.names.join(' or ')}; write the name exactly`;
+    return `${name} may be ${named.names.join(' or ')}; write one of these names exactly`;
   const names = offered.map((one) => one.name).join(', ');
   return names === ''
     ? `there is no tool ${name}`

@@ -11,7 +11,7 @@ import { addUsage, NO_USAGE, toReportedUsage } from './wire-usage.ts';
 export type Oddity =
   /** Text between events that is not JSON. */
   | 'unreadable'
-  /** JSON that contains no part of an answer. */
+  /** JSON that does not contain any part of an answer. */
   | 'unknown-event'
   /** Text or reasoning in an unknown format. */
   | 'unknown-content'

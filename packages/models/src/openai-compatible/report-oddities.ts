@@ -31,7 +31,7 @@ export function reportOddities(
     loggedAt = now;
     logger.warn(
       { model, ...Object.fromEntries(oddities) },
-      'The server sent an answer with parts that do not belong to the protocol; the rest of it was used.',
+      'The server sent an answer with parts that do not belong to the protocol; the rest of the answer was used.',
     );
   };
 }

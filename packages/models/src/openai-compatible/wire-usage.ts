@@ -36,9 +36,10 @@ export function toReportedUsage({ input, output, cached }: WireUsage): ReportedU
 }
 
 /**
- * The places for counts: `usage`; within the choice (Moonshot) or the message (Anthropic's events);
- * `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is the least precise and
- * therefore replaced by any other; at the top level, `prompt_eval_count` (Ollama's own format).
+ * The fields with token counts: `usage`, also inside the choice (Moonshot) or the message
+ * (Anthropic's events); `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is
+ * the least precise, so any other field replaces it; `prompt_eval_count` at the top level (Ollama's
+ * own format).
  */
 function listUsageObjects(chunk: JsonObject): readonly JsonObject[] {
   const { choices, message, usage, x_groq, usageMetadata, timings } = chunk;

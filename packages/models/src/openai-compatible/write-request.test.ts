@@ -95,7 +95,7 @@ describe('a request to an OpenAI-compatible server', () => {
     ]);
   });
 
-  it('[G01] contains additional fields from the settings, which replace none of its own', () => {
+  it('[G01] contains additional fields from the settings, which do not replace its own', () => {
     const usual = { temperature: 0.2, stream_options: { include_usage: false } };
     const options = { ...usual, messages: [], tools: [], model: 'x', stream: false };
     const messages = [{ role: 'user', content: 'hi' }] as const;

@@ -28,7 +28,7 @@ export interface SeparatorOptions {
   readonly start: AnswerStart;
   /** True if unmarked JSON is the requested answer. */
   readonly wantsJson: boolean;
-  /** Whether the request already contains a text; a call in that text is a quotation. */
+  /** Whether the request already contains this text; then a call in the text is a quotation. */
   readonly isQuoted: (text: string) => boolean;
   /**
    * The maximum length of a call that is buffered, in characters; a longer call is hidden and does

@@ -13,8 +13,8 @@ import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 export type { SeparatedPiece as AnswerPiece, SeparatorOptions };
 
 /**
- * The maximum length of text that may still turn out to be reasoning, in characters; a longer text
- * is an answer.
+ * The maximum length of text that may still turn out to be reasoning, in characters; longer text is
+ * an answer.
  */
 const MAX_HELD = 60_000;
 /** How many characters of a line of reasoning are examined. */
@@ -370,8 +370,8 @@ export class AnswerSeparator {
   }
 
   /**
-   * In reasoning without an end, the text stays hidden if the answer was cut, and calls at its end
-   * count.
+   * In reasoning without an end, the text stays hidden if the answer was cut off, and calls at the
+   * end of the text count.
    */
   private finishReasoning({
     marker,
