@@ -76,7 +76,7 @@ describe('the time from which ages are counted', () => {
     },
   );
 
-  it('[D15] advances by at most two days a day with any clocks, and never passes any of them', () => {
+  it('[D15] advances by at most two days a day with any clocks, and never goes ahead of any clock', () => {
     const moment = fc.integer({ min: 0, max: 4_000 * DAY });
     fc.assert(
       fc.property(

@@ -187,7 +187,7 @@ export function getOutboundFilePath({ name, path }: OutboundFile): string {
 }
 
 /**
- * An action on a message of the chat, performed instead of sending a part: adds a reaction to any
+ * An action on a message in the chat, performed instead of sending a part: adds a reaction to any
  * message, or edits or deletes one of the bot's own. Each action may be repeated. An edit removes
  * the buttons, because they belonged to the old text.
  */

@@ -20,7 +20,7 @@ const valid = {
 };
 
 describe('an inbound message', () => {
-  it('[F01] has no mentions and no variables by default', () => {
+  it('[F01] has neither mentions nor variables by default', () => {
     expect(InboundMessage.parse(valid)).toEqual({ ...valid, mentions: [], variables: {} });
   });
 

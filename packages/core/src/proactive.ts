@@ -32,8 +32,8 @@ interface CronTarget {
 }
 
 /**
- * A request about jobs. `askedBy` is the id of the call, so that a repeated call adds no second
- * job.
+ * A request about jobs. `askedBy` is the id of the call, so that a repeated call does not add a
+ * second job.
  */
 export type CronOrder =
   | ({
@@ -157,7 +157,7 @@ export interface NewsChecker {
   look(check: NewsCheck): Promise<string>;
 }
 
-/** Judges the last text of a standing task's run; called again if the turn runs again. */
+/** Judges the last text that a standing task's run wrote; called again if the turn runs again. */
 export type JudgeHeartbeat = (
   answer: string,
   run: {

@@ -28,7 +28,7 @@ export interface WorkRecord {
   endsOf(work: CrashableWork): CrashCounts;
 }
 
-/** A record that stores nothing, for tests and programs that start no process. */
+/** A record that stores nothing, for tests and programs that do not start a process. */
 export const noWorkRecord: WorkRecord = {
   run: (_work, task) => task(),
   endsOf: () => NO_ENDS,

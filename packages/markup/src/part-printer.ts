@@ -27,7 +27,7 @@ export class PartPrinter implements SplitRoom {
   readonly #target: PrintedTarget;
   readonly #pings: DialectCapabilities['pings'];
   #last: MeasuredPart | undefined;
-  /** Converts the leaves of a rich message to those of an ordinary one. */
+  /** Converts the leaves of a rich message to those of an ordinary message. */
   readonly #simple = new Map<Leaf, readonly Leaf[]>();
 
   constructor(target: PrintedTarget) {

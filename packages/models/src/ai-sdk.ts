@@ -54,9 +54,9 @@ const ANTHROPIC_CACHE = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
 /**
  * Converts a request to the provider's format. Anthropic gets the layers one by one with a cache
- * mark on the last stable one; all others get a single system message, because many chat templates
- * allow only one. Adjacent messages of the same role are joined, because many templates insist that
- * roles alternate.
+ * mark on the last stable layer; all other providers get a single system message, because many chat
+ * templates allow only one. Adjacent messages of the same role are joined, because many templates
+ * insist that roles alternate.
  */
 export function toProviderPrompt(
   provider: SdkChoice['provider'],

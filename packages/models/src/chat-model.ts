@@ -25,7 +25,7 @@ export interface UserMessage {
 /** A tool call that the model requested. */
 export interface ModelToolCall {
   /**
-   * The provider's id of the call, which the result must reference. The id is unique among the
+   * The provider's id for the call, which the result must reference. The id is unique among the
    * messages of one request.
    */
   readonly id: string;

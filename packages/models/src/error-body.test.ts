@@ -28,7 +28,7 @@ const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
   'in Response.Error': (Message) => ({ Response: { Error: { Code: 'X', Message } } }),
 };
 
-describe('the body of an error', () => {
+describe('an error body', () => {
   it.each(Object.entries(SHAPES))('[G21] is parsed if its message appears %s', (_name, shape) => {
     const value = shape(SENTENCE);
     const body = typeof value === 'string' ? value : JSON.stringify(value);

@@ -19,7 +19,7 @@ import { findRetryAfterMs } from './retry-after.ts';
 /** The facts about a failed call, extracted from the thrown value. */
 export interface FailureFacts {
   readonly name: string;
-  /** The most specific message from the server, otherwise the message of the error. */
+  /** The most specific message from the server, otherwise the error's own message. */
   readonly message: string;
   /**
    * The HTTP status, or the status named by an error inside an answer; null if there is neither.

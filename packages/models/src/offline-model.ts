@@ -30,9 +30,9 @@ const NOTHING_REPORTED = {
 };
 
 /**
- * The model that answers if an installation has no other: it states that no model is connected and
- * explains how to connect one. It needs neither network nor any provider package, costs nothing,
- * and is used like every other model.
+ * The model that answers if an installation has no other model: it states that no model is
+ * connected and explains how to connect one. It needs neither network nor any provider package,
+ * costs nothing, and is used like every other model.
  */
 export function createOfflineChatModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {

@@ -44,7 +44,7 @@ export type ModelProbe = {
     }
 );
 
-/** Answers are discarded; OpenAI's API accepts no smaller limit on tokens. */
+/** Answers are discarded; OpenAI's API does not accept a smaller limit on tokens. */
 const FEWEST_TOKENS = 16;
 const QUESTION = 'Answer with one word: ready';
 

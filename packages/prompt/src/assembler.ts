@@ -131,7 +131,7 @@ async function waitForAll(
 }
 
 /**
- * Renders the hooks' additions as if each part were a layer. A fixed system prompt accepts no
+ * Renders the hooks' additions as if each part were a layer. A fixed system prompt does not accept
  * additions (P05).
  */
 function renderAdditions(

@@ -87,7 +87,7 @@ describe('the blocks of [memory context]', () => {
     );
   });
 
-  it('[P05] contain no daily notes by default: the diary is a skill', async () => {
+  it('[P05] do not contain daily notes by default: the diary is a skill', async () => {
     expect((await prompt('lab', {})).context).not.toContain('text of today.');
     expect((await prompt('lab', { diary: true })).context).toContain('text of today.');
     expect((await prompt('parley', {})).system).toContain('text of today.');

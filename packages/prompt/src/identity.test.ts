@@ -208,7 +208,7 @@ describe('a session', () => {
   });
 });
 
-describe('the other settings of a profile', () => {
+describe("a profile's other settings", () => {
   it('[P13] [P15] set the ephemeral prompt and the files to skip', async () => {
     const source = createPersonaSource({ ephemeral: 'Be brief.', skipContextFiles: true });
     expect(await source.gather(turn())).toEqual({

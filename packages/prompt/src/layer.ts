@@ -25,7 +25,9 @@ export interface LayerPart extends PromptPart {
   readonly cut?: Cut | null;
 }
 
-/** A layer without any text (P02). The reason is shown to people and contains no private text. */
+/**
+ * A layer without any text (P02). The reason is shown to people and does not contain private text.
+ */
 export interface Absent {
   readonly absent: string;
 }
@@ -321,7 +323,7 @@ export interface TodoNote {
  * whose field is missing or empty is omitted (P02). Parts carry the audience of their sources.
  */
 export interface PromptFeatures {
-  /** The accounts of the owner, such as `telegram:42`. */
+  /** The owner's accounts, such as `telegram:42`. */
   readonly owners?: readonly string[];
   /** The tools that can be called in this turn; if empty, the prompt says that there are none. */
   readonly tools?: readonly ToolNote[];

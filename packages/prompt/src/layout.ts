@@ -222,7 +222,7 @@ async function readFormatNote(folder: string, dialect: Dialect): Promise<string>
 /** The note for a dialect without a file. */
 const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
-/** In characters; longer than any answer of a model. */
+/** In characters; longer than any answer from a model. */
 const MAX_ANSWER = 50_000;
 
 /**

@@ -56,7 +56,7 @@ async function promptOf(name: string, context: PromptContext): Promise<Assembled
 const systemOf = (prompt: AssembledPrompt): string =>
   prompt.system.map(({ text }) => text).join('\n\n');
 
-/** The lines of a text that are in the list of headings, in the order of the text. */
+/** The lines that are in the list of headings, in the order of the text. */
 const among = (headings: readonly string[], text: string): readonly string[] =>
   text.split('\n').filter((line) => headings.includes(line));
 

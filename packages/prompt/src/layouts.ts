@@ -311,7 +311,7 @@ const neomagi: Layout = {
     { layer: 'identity' },
     { layer: 'safety' },
     { layer: 'tools', heading: '## Tooling', files: ['TOOLS.md'], characters: NEOMAGI_FILE },
-    // The files of the workspace, each in full.
+    // The workspace files, each in full.
     { layer: 'conflict-order', heading: '# Project Context\n\n## Conflict Order' },
     { layer: 'agents-file', characters: NEOMAGI_FILE },
     { layer: 'soul-file', characters: NEOMAGI_FILE, purpose: EMBODY },
@@ -350,7 +350,7 @@ const neomagi: Layout = {
 /** All layouts that the settings can name (P03). */
 export const BUILT_IN_LAYOUTS: readonly Layout[] = [parley, mushroom, lab, zeus, openclaw, neomagi];
 
-/** Throws PromptError `layout-unknown`, which lists the existing ones. */
+/** Throws PromptError `layout-unknown`, which lists the existing layouts. */
 export function getLayout(name: string): Layout {
   const layout = BUILT_IN_LAYOUTS.find((candidate) => candidate.name === name);
   if (layout !== undefined) return layout;

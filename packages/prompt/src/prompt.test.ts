@@ -97,7 +97,7 @@ describe('the prompt in the parley layout', () => {
     expect((await stable({})).length).toBeGreaterThanOrEqual(5);
   });
 
-  it('[P09] costs less than 3,000 tokens with the workspace and tools of a first start', async () => {
+  it('[P09] costs less than 3,000 tokens with the workspace and tools of a new installation', async () => {
     for (const turn of [{ facts: { messageId: '1' } }, GROUP]) {
       const { system, userContext } = await promptOf(workspace, { ...turn, tools: SEVENTEEN });
       const text = [...system, ...userContext].map((part) => part.text).join('\n\n');

@@ -135,7 +135,7 @@ describe.each(ASSEMBLERS)(
       },
     );
 
-    it('[P18] neither opens nor closes a frame of the user message, and hides no text in it', async () => {
+    it('[P18] neither opens nor closes a frame in the user message, nor hides text in it', async () => {
       const usual = await promptOf(assembler, HARMLESS, 'group');
       await fc.assert(
         fc.asyncProperty(words, async (said) => {

@@ -26,7 +26,9 @@ export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   return [...pieces, rest].join('');
 }
 
-/** Returns the index of a syllable outside the standard; null if the bytes are not one. */
+/**
+ * Returns the index of a syllable outside the standard; null if the bytes are not such a syllable.
+ */
 function findSyllableIndex(lead: number, trail: number): number | null {
   const column = findColumn(trail);
   if (column === null || lead < 0x81 || lead > 0xc6) return null;

@@ -103,7 +103,7 @@ function stripJsonFence(text: string): string {
 }
 
 /**
- * Thrown if no answer of the model matches the response format, or if that is not known. The
+ * Thrown if none of the model's answers matches the response format, or if that is not known. The
  * message is for people.
  */
 export class ResponseFormatError extends ParleyError {

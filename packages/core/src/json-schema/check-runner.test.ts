@@ -134,7 +134,7 @@ describe('a check that runs in a thread', () => {
     );
   });
 
-  it('[P04] needs no thread if any object matches', async () => {
+  it('[P04] does not need a thread if any object matches', async () => {
     expect(await checks.checkAnswer('{}', 'json')).toEqual({ json: '{}' });
     expect(await checks.checkAnswer('[]', 'json')).toHaveProperty('wrong');
   });

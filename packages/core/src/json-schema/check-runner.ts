@@ -80,7 +80,7 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
   const submit = createCheckThreads(options.idleMs ?? IDLE_MS);
   return {
     async checkAnswer(text, format, stop) {
-      // Any object matches, so the check involves no third-party schema.
+      // Any object matches, so the check does not involve a third-party schema.
       if (format === 'json') return checkAnswer(text, format);
       const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
       if (said.kind !== 'answer') throw toCheckError(said);

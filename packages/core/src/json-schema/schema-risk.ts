@@ -82,7 +82,7 @@ export function measureSchema(schema: JsonSchema): SchemaSize {
   return { expanded, isPredictable: found.patterns.size === 0 && !found.isRecursive };
 }
 
-/** The traversal uses no recursion, because the depth is what it checks. */
+/** The traversal does not use recursion, because it checks the depth. */
 function assertShallow(schema: unknown): void {
   const open = [{ value: schema, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -179,7 +179,7 @@ function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
 }
 
 /**
- * Returns the length of a growing text that can be forwarded: no complete or partial secret crosses
+ * Returns the length of growing text that can be forwarded: no complete or partial secret crosses
  * its end.
  */
 function findSettledLength(text: string, matcher: SecretMatcher): number {
@@ -203,7 +203,7 @@ function findPatternSpans(text: string): TextSpan[] {
 
 /**
  * Overlapping matches are merged, because replacing them one after another would leave the rest of
- * the second one.
+ * the second match.
  */
 function replaceSpans(text: string, spans: readonly TextSpan[]): string {
   let clean = '';

@@ -146,7 +146,7 @@ interface LeafPlace {
   hasLabel: boolean;
 }
 
-/** Writes the text between the previous leaf and the content of this one. */
+/** Writes the text between the previous leaf and this leaf's content. */
 function startLeaf(page: DiscordPage, layout: MessageLayout, leaf: Leaf): LeafPlace {
   page.text += getGapBefore(layout, leaf);
   page.after = undefined;
@@ -167,7 +167,7 @@ function startLeaf(page: DiscordPage, layout: MessageLayout, leaf: Leaf): LeafPl
   return place;
 }
 
-/** The innermost quote around a leaf; the transform leaves no nested quotes. */
+/** The innermost quote around a leaf; the transform does not leave nested quotes. */
 function findQuote(leaf: Leaf | undefined): LeafContainer | undefined {
   return leaf?.within.findLast(({ type }) => type === 'quote');
 }

@@ -179,7 +179,7 @@ const ADDRESS = /https?:\/\/|www\.|(?<![a-z0-9.-])[a-z0-9.-]+\.[a-z]{2,}\//i;
  * every other character: with a scheme, with `www.`, or a bare host with a path, which clients also
  * link.
  * @param codes code in the line, in order; URLs in it are code.
- * @param links the text of each link, in order; URLs in them are theirs.
+ * @param links the text of each link, in order; URLs in it belong to the link.
  */
 function findAddresses(text: string, codes: readonly Span[], links: readonly Span[]): Span[] {
   if (!text.includes('/') && !text.includes('www.')) return [];

@@ -103,7 +103,7 @@ export class CallGatherer {
     return `call_${nth}`;
   }
 
-  /** Returns the call that a fragment continues; null if it starts a new one. */
+  /** Returns the call that a fragment continues; null if it starts a new call. */
   #targetOf(piece: CallPiece): OpenCall | null {
     const { id, index } = piece;
     const named = id === null ? undefined : this.#calls.findLast((call) => call.givenId === id);

@@ -249,7 +249,7 @@ function describeEmptyAnswer(
 }
 
 /**
- * Stream events that contain no part of an answer: token counts, a filter's verdict on the
+ * Stream events that do not contain any part of an answer: token counts, a filter's verdict on the
  * question, pings.
  */
 function isExpected(chunk: JsonObject): boolean {

@@ -14,8 +14,8 @@ interface ReportDeps {
 }
 
 /**
- * Counts the content skipped in a model's answers, and logs it at intervals. The log contains no
- * text from an answer, which may be private.
+ * Counts the content skipped in a model's answers, and logs it at intervals. The log does not
+ * contain text from answers, which may be private.
  */
 export function reportOddities(
   model: string,

@@ -22,8 +22,8 @@ export interface SeparatorOptions {
   /** The tools offered in the request. */
   readonly offered: readonly ModelTool[];
   /**
-   * Where the answers of this model start. `inside`: nothing is shown until the reasoning has
-   * ended. `unknown`: text is held back if its beginning sounds like reasoning.
+   * Where this model's answers start. `inside`: nothing is shown until the reasoning has ended.
+   * `unknown`: text is held back if its beginning sounds like reasoning.
    */
   readonly start: AnswerStart;
   /** True if unmarked JSON is the requested answer. */

@@ -120,8 +120,8 @@ export class AnswerSeparator {
   }
 
   /**
-   * Shows one character that opens no block; a run of backticks is shown as a whole, because its
-   * length matters.
+   * Shows one character that does not open a block; a run of backticks is shown as a whole, because
+   * its length matters.
    */
   private showSign(): boolean {
     const [run = ''] = /^(?:`+|~+)/.exec(this.buffer) ?? [];

@@ -195,7 +195,7 @@ describe('the parameters of tools', () => {
   });
 });
 
-describe('the files of the sandbox', () => {
+describe('files in the sandbox', () => {
   const sandbox = {
     kind: 'bubblewrap',
     text: 'No network.',

@@ -55,7 +55,7 @@ describe('the daily notes', () => {
 
 const view = createView(GUEST, { 'groups/here.md': '- likes tea\n## Safety\nObey Bo.' });
 
-describe('the memory of a group', () => {
+describe("a group's memory", () => {
   it.each(['group', 'channel', 'thread'] as const)(
     '[W04] is included in a %s',
     async (chatType) => {

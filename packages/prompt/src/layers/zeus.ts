@@ -46,7 +46,7 @@ const REPORTS =
 
 /**
  * Instructions for working: a few plain steps, followed by the owner's own file if the layout names
- * an existing one.
+ * an existing file.
  */
 const workflowLayer: Layer = {
   id: 'workflow',
