@@ -26,7 +26,7 @@ describe('a cache for text functions', () => {
     expect(length(a)).toBe(3);
   });
 
-  it('stays within its limit, keeps recently used texts, and skips texts that would fill it', () => {
+  it('stays within its limit, keeps recently used text, and skips text that would fill it', () => {
     const made: string[] = [];
     const remember = rememberTexts((text) => made.push(text), 40);
     const often = 'a'.repeat(10);

@@ -13,7 +13,7 @@ export const Authored = z.strictObject({
    * that the sender pressed.
    */
   text: z.literal(true).optional(),
-  /** True if the sender recorded the voice recordings among the attachments for this message. */
+  /** True if the sender recorded the attached voice messages for this message. */
   voice: z.literal(true).optional(),
   /**
    * True if the text in `replyTo` was typed by the same sender or, in a direct chat, written by
@@ -45,8 +45,7 @@ export const Chat = z.strictObject({
   /** The platform's current id of a chat that was moved; Parley keeps `id`. */
   movedTo: Id.optional(),
   /**
-   * The enclosing entity, which access lists may name: a business account, or the questions of a
-   * guest.
+   * The enclosing entity, which access lists may name: a business account, or a guest's questions.
    */
   within: Id.optional(),
 });

@@ -147,7 +147,7 @@ export type NewsCheck =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'command'; readonly command: string };
 
-/** Performs the checks of tasks as far as the settings permit. */
+/** Performs the tasks' checks as far as the settings permit. */
 export interface NewsChecker {
   /**
    * Returns a short explanation of why this installation cannot perform the check; null if it can.

@@ -132,7 +132,6 @@ export interface SentRequest extends SentPrompt {
   readonly messages: readonly MessageSize[];
   /** The non-empty sections, in the order of the request. */
   readonly sections: readonly RequestSection[];
-  /** The total of all sections. */
   readonly characters: number;
   readonly tokens: number;
 }

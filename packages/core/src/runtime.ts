@@ -64,7 +64,6 @@ export type SpanName =
  */
 export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A running stage. */
 export interface Span {
   /** The parent for a later stage, in `traceparent` format; absent if tracing is disabled. */
   readonly trace: string | undefined;
@@ -188,8 +187,8 @@ export type LiveEvent =
       /**
        * `fenced`: another worker has the lane. `handed-back`: a later run resumes the turn.
        * `suspended`: the turn resumes once a person has decided. `put-off`: the turn resumes once
-       * its model is available again. `interrupted`: the next turn also answers the messages of
-       * this one.
+       * its model is available again. `interrupted`: the next turn also answers this turn's
+       * messages.
        */
       readonly outcome:
         | 'answered'

@@ -62,7 +62,9 @@ export function neutralizeTemplateTokens(text: string): string {
  * shows all of it.
  */
 const WIDTH = 160;
-/** Matches a character with its combining marks, or an escaped one, which must not be split. */
+/**
+ * Matches a character with its combining marks, or an escaped character, which must not be split.
+ */
 const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
 
 /**

@@ -80,8 +80,8 @@ export type WhyAnswer =
   | { readonly kind: 'unknown' };
 
 /**
- * A reference such as `telegram:42/7`, or with an account that is not the default one,
- * `telegram/work:42/7`.
+ * A reference such as `telegram:42/7`, or `telegram/work:42/7` for an account other than the
+ * default.
  */
 export function formatMessageName({
   channel,
@@ -106,7 +106,7 @@ export const StepFacts = z.discriminatedUnion('kind', [
     outputTokens: z.number(),
     /** The time from the request to the first fragment of the answer. */
     firstTokenMs: z.number().optional(),
-    /** The model that was called first, if another one answered. */
+    /** The model that was called first, if another model answered. */
     insteadOf: z.string().optional(),
     /** How many times the model was called, if more than once. */
     asked: z.number().optional(),

@@ -157,8 +157,8 @@ const QUOTED_LINE = /^[\s\p{Cf}]*[>＞].*$/gmu;
 
 /**
  * Recognizes whether a message answers a yes-or-no question. `unclear`: the message begins like an
- * answer and continues, as in "yes, but only the first", asks back, as in "ok?", or contains a
- * quotation. Null if the message is not such an answer.
+ * answer and continues ("yes, but only the first"), asks back ("ok?"), or contains a quotation.
+ * Null if the message is not such an answer.
  */
 export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
   const own = text.slice(0, MAX_CHARACTERS).replace(QUOTED_LINE, '');

@@ -46,7 +46,7 @@ const ALL_MARKS = ['bold', 'italic', 'underline', 'strike', 'spoiler', 'code'] a
 /** On Linear, the URL of a person's profile is a mention. */
 const LINEAR_PROFILE = /^https?:\/\/(?:www\.)?linear\.app\/[^/]+\/profiles\//i;
 
-/** The dialects that have a printer; Markdown itself needs none. */
+/** The dialects that have a printer; Markdown itself does not need a printer. */
 export type PrintedDialect = Exclude<Dialect, 'markdown'>;
 
 export interface PrintedTarget extends RenderTarget {

@@ -38,7 +38,7 @@ interface PlacedLeaf {
   readonly within: readonly LeafContainer[];
   /** Containers from this index on begin with this leaf (and show their bullet here). */
   readonly fresh: number;
-  /** Line breaks before this leaf: 1 starts a new line, 2 leaves an empty one. */
+  /** Line breaks before this leaf: 1 starts a new line, 2 leaves an empty line. */
   readonly gap: 1 | 2;
 }
 

@@ -125,7 +125,7 @@ describe('an unfinished answer', () => {
 });
 
 describe('an answer longer than one part', () => {
-  it('[F12] keeps the parts of complete blocks, and changes only later ones', async () => {
+  it('[F12] keeps the parts of complete blocks, and changes only later parts', async () => {
     const renderer = createPrefixRenderer(telegram(20));
     const show = async () => (await renderer.show()).map(({ text }) => text);
     renderer.push('aaaa bbbb cccc dddd');

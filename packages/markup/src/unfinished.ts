@@ -117,7 +117,7 @@ const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
 const HALF_LINK =
   /^\](?:\((?:\\.|[^()\s\\]|\((?:(?:\\.|[^()\s\\])*\))?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
 
-/** Characters with a meaning inside a paragraph; only the named ones change the output. */
+/** Characters with a meaning inside a paragraph; only the named characters change the output. */
 const SIGNS = new RegExp(
   [
     /\\\([^`]*?\\\)|\\\[[^`]*?\\\]|\\[^\w\s([]/,
@@ -192,8 +192,8 @@ const closeTo = (open: OpenMark[], at: number) => {
 };
 
 /**
- * The maximum number of formats and brackets that are closed; the characters of outer ones beyond
- * it stay visible. Closing each one costs time proportional to the length of the text.
+ * The maximum number of formats and brackets that are closed; the characters of outer formats
+ * beyond it stay visible. Closing each one costs time proportional to the length of the text.
  */
 const MAX_OPEN = 100;
 

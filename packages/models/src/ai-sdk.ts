@@ -25,10 +25,7 @@ export const OPENAI_URL = 'https://api.openai.com/v1';
 /** The API version that every request names. */
 export const ANTHROPIC_VERSION = '2023-06-01';
 
-/**
- * Provider-specific options. Without `store: false`, OpenAI would keep every conversation for 30
- * days.
- */
+/** Without `store: false`, OpenAI would keep every conversation for 30 days. */
 export function getProviderOptions(choice: SdkChoice): Pick<ProviderCall, 'providerOptions'> {
   // OpenAI's strict mode accepts only a subset of schemas.
   const openai = { store: false, strictJsonSchema: false };

@@ -56,8 +56,8 @@ const BROKEN_OFF =
   /goaway|socket hang up|premature close|other side closed|connection (?:was |has been )?(?:reset|closed|lost|aborted|terminated)|network (?:error|connection lost)|^terminated$|^fetch failed$/i;
 
 /**
- * The depth to which a chain of causes is followed; `fetch` nests two, and the AI SDK adds up to
- * two.
+ * The depth to which a chain of causes is followed; `fetch` nests two causes, and the AI SDK adds
+ * up to two more.
  */
 const MAX_CAUSES = 6;
 

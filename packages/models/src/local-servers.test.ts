@@ -44,7 +44,7 @@ describe('the addresses that are searched for a local server', () => {
 });
 
 describe('the model chosen from a server’s list', () => {
-  it('[G01] is the first one that can chat', () => {
+  it('[G01] is the first model that can chat', () => {
     const ids = ['nomic-embed-text:latest', 'BAAI/bge-m3', 'whisper-1', 'llama3.2:3b', 'qwen3'];
     expect(pickChatModel({ object: 'list', data: ids.map((id) => ({ id })) })).toBe('llama3.2:3b');
   });

@@ -180,7 +180,7 @@ const WrittenModel = z.union([
 ]);
 
 /**
- * The settings section `model`: `auto` (a local server if one runs, otherwise the built-in offline
+ * The `model` settings section: `auto` (a local server if one runs, otherwise the built-in offline
  * model), `offline`, or a provider. Secrets in it were `${ENV}` references that have already been
  * resolved.
  */

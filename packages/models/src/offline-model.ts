@@ -215,7 +215,7 @@ interface DetectDeps {
   readonly readJson?: FetchJson;
   /** The value of the environment variable OLLAMA_HOST, if set. */
   readonly ollamaHost: string | undefined;
-  /** Base URLs to probe instead of the usual ones. */
+  /** Base URLs to probe instead of the usual URLs. */
   readonly candidates?: readonly string[];
 }
 

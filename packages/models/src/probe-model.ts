@@ -49,7 +49,7 @@ const FEWEST_TOKENS = 16;
 const QUESTION = 'Answer with one word: ready';
 
 /**
- * Lists the models of a provider and asks the chosen one for a single word. A probe costs a few
+ * Lists the models of a provider and asks the chosen model for a single word. A probe costs a few
  * tokens. Never rejects; the signal sets the deadline.
  */
 export async function probeProvider(

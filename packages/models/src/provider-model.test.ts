@@ -189,7 +189,7 @@ describe('OpenAI', () => {
     });
   });
 
-  it('[G01] is called at its own address, even if the environment names another', async () => {
+  it('[G01] is called at its own address, even if the environment names another address', async () => {
     vi.stubEnv('OPENAI_BASE_URL', 'http://elsewhere.example');
     onTestFinished(() => void vi.unstubAllEnvs());
     const { asked } = await ask(choice, OPENAI_STREAM);

@@ -8,7 +8,7 @@ import {
   type ModelRequest,
 } from './chat-model.ts';
 
-/** Returns the call that replaces the failed one; null if the failure is final. */
+/** Returns the call that replaces the failed call; null if the failure is final. */
 type NextTry = (
   failure: unknown,
 ) => AsyncIterable<ModelEvent> | null | Promise<AsyncIterable<ModelEvent> | null>;

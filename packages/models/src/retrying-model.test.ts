@@ -108,7 +108,7 @@ describe('retries of a failed call', () => {
     expect(waits).toHaveLength(3);
   });
 
-  it('[G20] are limited to one if another model is called next', async () => {
+  it('[G20] are limited to one retry if another model is called next', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 2, patience: HASTY });
     await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(waits).toEqual([500]);

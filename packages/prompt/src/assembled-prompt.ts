@@ -94,7 +94,7 @@ interface ComposedLayer {
 const REMEMBERED = 4;
 
 /**
- * Creates the function that arranges the output of the layers and reports on each of them. Results
+ * Creates the function that arranges the output of the layers and reports on each layer. Results
  * are cached for the latest versions of layers that change less often than every turn.
  */
 export function createComposer(

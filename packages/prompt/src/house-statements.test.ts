@@ -318,7 +318,7 @@ describe('the runtime facts in the mushroom layout', () => {
 
 describe('the memory context in the lab layout', () => {
   it.each(['owner-direct', 'stranger-direct', 'discord-group', 'heartbeat', 'sub-agent'])(
-    '[P05] contains every changing layer, and the system prompt contains none: %s',
+    '[P05] contains every changing layer, and the system prompt does not contain any: %s',
     async (scene) => {
       const { system, user } = await promptOf('lab', scene);
       expect(user).toMatch(/^\[memory context\]\n[\s\S]*\n\[\/memory context\]$/);

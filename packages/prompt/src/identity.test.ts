@@ -153,7 +153,7 @@ describe('persona and output format', () => {
     );
   });
 
-  it('[P14] are read from the workspace if it has a file of that name', async () => {
+  it('[P14] are read from the workspace if it has a file with that name', async () => {
     const files = { 'personas/wren.md': 'You are mine.', 'output-formats/plain.md': 'Just talk.' };
     const character = { persona: named('wren', 'builtIn'), format: named('plain', 'builtIn') };
     expect(await createPersonaSource(character).gather(turn({ files }))).toEqual({
@@ -170,7 +170,7 @@ describe('persona and output format', () => {
     });
   });
 
-  it('[W03] keep the audience of their file, and a private one is not replaced by the built-in one', async () => {
+  it('[W03] keep the audience of their file, and a private file is not replaced by the built-in file', async () => {
     const asking = { files: { 'personas/wren.md': 'x' }, audience: { kind: 'owner' } } as const;
     const source = createPersonaSource({ persona: named('wren', 'builtIn') });
     expect((await source.gather(turn(asking))).persona?.audience).toEqual({ kind: 'owner' });

@@ -186,7 +186,7 @@ describe('the layer order of the built-in layouts', () => {
         '### memory/2026-11-21.md (today)',
       ],
     ],
-  ])('%s matches the documented one, heading by heading', async (title, headings) => {
+  ])('%s matches the documented order, heading by heading', async (title, headings) => {
     const name = title.slice('[P00] '.length);
     expect(among(headings, systemOf(await promptOf(name, everything())))).toEqual(headings);
   });
@@ -251,7 +251,7 @@ describe('the layer order of the built-in layouts', () => {
     ['[P07] openclaw', 20_000, [...CORE, 'IDENTITY.md', 'HEARTBEAT.md']],
     ['[P09] parley', 20_000, [...CORE, 'memory/2026-11-21.md']],
   ])(
-    '%s shows %i characters of a file, and notes the truncation of a longer one',
+    '%s shows %i characters of a file, and notes the truncation of a longer file',
     async (title, limit, names) => {
       const name = title.slice(title.indexOf(' ') + 1);
       for (const file of names) {
@@ -403,7 +403,7 @@ describe.each(BUILT_IN_LAYOUTS)('a layer of the $name layout', ({ name }) => {
     expect((await promptOf(name, bare)).system.length).toBeLessThan(9);
   });
 
-  it('[P04] [P08] omits the identity files when the settings say so', async () => {
+  it('[P04] [P08] omits the identity files when the settings exclude them', async () => {
     const { system, userContext } = await promptOf(name, everything({ skipContextFiles: true }));
     const said = [...system, ...userContext].map(({ text }) => text).join('\n');
     expect(said).not.toMatch(/text of (AGENTS|SOUL|USER|IDENTITY|TOOLS|MEMORY)/);

@@ -6,9 +6,9 @@ import type { Layout, LayoutEntry } from './layout.ts';
 const PARLEY_FILE = 20_000;
 
 /**
- * The default layout: the best parts of each of the others, sorted from the most to the least
- * stable layer (P09). Layers that change between messages are in the user message, so that a
- * provider can reuse the system prompt and the conversation before it.
+ * The default layout: the best parts of the other layouts, sorted from the most to the least stable
+ * layer (P09). Layers that change between messages are in the user message, so that a provider can
+ * reuse the system prompt and the conversation before it.
  */
 const parley: Layout = {
   name: 'parley',

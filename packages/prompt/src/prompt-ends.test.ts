@@ -43,7 +43,7 @@ const pluginLayer = fc
     return { ...layer, modes: ['full', 'minimal', 'none'], render };
   });
 
-/** A layout with layers omitted or reordered, and the fixed ones at any position or missing. */
+/** A layout with layers omitted or reordered, and the fixed layers at any position or missing. */
 const turn = fc
   .record({
     house: fc.constantFrom(...BUILT_IN_LAYOUTS),

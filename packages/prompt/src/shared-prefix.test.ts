@@ -14,7 +14,7 @@ const FILES = {
   'MEMORY.md': '- The shop is closed on Mondays.\n'.repeat(20),
 };
 
-/** A scene's turn at 14:00, and the next one at `later` with another message. */
+/** A scene's turn at 14:00, and the next turn at `later` with another message. */
 function twoTurns(name: string, later: string): readonly [PromptContext, PromptContext] {
   const scene = SCENES[name];
   if (scene === undefined) throw new Error(`there is no scene "${name}"`);

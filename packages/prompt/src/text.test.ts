@@ -23,7 +23,7 @@ describe('the audience of text made from several parts', () => {
     ['a part of the owner, for a guest', [here, owner], GUEST, owner],
     ['a part of the owner, for the owner', [everyone, owner], OWNER, owner],
     ['a part of another chat, for the owner', [owner, elsewhere], OWNER, elsewhere],
-  ])('[W02] %s: the one that excludes most people', (_, audiences, reader, expected) => {
+  ])('[W02] is the one that excludes most people: %s', (_, audiences, reader, expected) => {
     const parts = audiences.map((audience) => ({ audience }));
     expect(findNarrowestAudience(parts, reader)).toEqual(expected);
   });

@@ -21,8 +21,8 @@ const STATEMENTS: readonly RegExp[] = [
   /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)/i,
   /^\s*<[\s\S]*?<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)/i,
   /^@charset\s+"([\w.:-]+)"/i,
-  // Matches the declaration in the first two lines of a source file (PEP 263), or one for an
-  // editor.
+  // Matches the declaration in the first two lines of a source file (PEP 263), or an editor's
+  // declaration.
   /^(?:[^\n]*\n)?[ \t\f]*(?:#|\/\/|--|;|%|"|\/\*)[^\n]*?coding[:=]\s*([\w.-]+)/,
   /^BEGIN:V[\s\S]{0,400}?;CHARSET=["']?([\w.:-]+)/i,
 ];

@@ -1,7 +1,7 @@
 import type { Encoding } from './labels.ts';
 
 /**
- * Returns how familiar the ideographs, syllables and words of a text are, from 0 to 1. A standard
+ * Returns how familiar the ideographs, syllables and words of the text are, from 0 to 1. A standard
  * has thousands of ideographs and nearly any pair of bytes is one, but a few hundred make up half
  * of all written text, which distinguishes Chinese, Korean and Japanese within a line or two. In
  * other scripts, words have more than one letter.

@@ -12,7 +12,7 @@ import { CheckError, createCheckRunner } from './check-runner.ts';
 import { findPatternRisk } from './pattern-risk.ts';
 import { measureSchema } from './schema-risk.ts';
 
-/** More slow checks than may run concurrently, queued before a fast one. */
+/** More slow checks than may run concurrently, queued before a fast check. */
 const SLOW_AHEAD = isFullRun() ? 10 : 3;
 
 const named = (all: readonly HostileSchema[]) => all.map((one) => [one.what, one] as const);

@@ -8,8 +8,8 @@ import type { JsonSchema } from './schema-risk.ts';
 /**
  * Runs checks that a third-party schema or regular expression could make endless, in threads that
  * are terminated after a fixed time. A thread starts with the first check, is kept for the next
- * one, and ends after being idle for a while. All methods throw CheckError, or the abort reason of
- * `stop`.
+ * check, and ends after being idle for a while. All methods throw CheckError, or the abort reason
+ * of `stop`.
  */
 export interface CheckRunner {
   /** Whether a turn's answer is the requested JSON (P04). */
@@ -146,7 +146,7 @@ function createCheckThreads(idleMs: number): SubmitCheck {
   };
 
   /**
-   * Posts the next order to a thread and starts its timeout; if there is none, the thread stays
+   * Posts the next order to a thread and starts its timeout; if there is no order, the thread stays
    * idle for a while.
    */
   const carryOn = (thread: CheckThread): void => {

@@ -72,7 +72,7 @@ export const PARLEY_METRICS: MetricTable = {
     'bound',
   ),
   parley_hook_events_total: counter(
-    'External events, by hook and outcome; without a hook when the token was wrong.',
+    'External events, by hook and outcome; the hook is empty when the token was wrong.',
     'hook',
     'outcome',
   ),

@@ -32,7 +32,6 @@ export interface Secrets {
   add(secrets: Iterable<string>): void;
 }
 
-/** Replaces a secret. */
 const HIDDEN = '[secret]';
 const HIDDEN_PHONE = '[phone]';
 

@@ -114,7 +114,8 @@ function canCloseEmphasis({ before, after }: FlankingCharacters, length: number)
 
 /**
  * Whether `*` is in a position where no phrase begins: between a letter, number or bracket and
- * another one, as in `5*3 cm` and `(a)*(b)`, or before characters that end phrases, as in `*.ts`.
+ * another such character, as in `5*3 cm` and `(a)*(b)`, or before characters that end phrases, as
+ * in `*.ts`.
  */
 function isOperatorSign({ before, after }: FlankingCharacters, length: number): boolean {
   if (CJK.test(before + after)) return false;

@@ -14,8 +14,8 @@ export function printGfm(leaves: readonly Leaf[]): PrintedPart {
 
 /**
  * Prints the Markdown of a text message in Teams (`textFormat: markdown`). Rules observed here:
- * Teams renders no headings, tables, tasks or rules; HTML is interpreted, and
- * so are underscores within words.
+ * Teams does not render headings, tables, tasks or rules; HTML is interpreted, and so are
+ * underscores within words.
  */
 export function printTeams(leaves: readonly Leaf[]): PrintedPart {
   return printCommonMark(leaves, TEAMS);

@@ -14,7 +14,7 @@ export const SIGNS: Readonly<Record<Exclude<RunMark['type'], 'link'>, string>> =
   underline: '__',
   strike: '~~',
   spoiler: '||',
-  // Discord renders no formulas, so its text never has this mark.
+  // Discord does not render formulas, so its text never has this mark.
   math: '',
 };
 
@@ -173,7 +173,10 @@ function isReadableAddress(url: string): boolean {
   return /^https?:$/.test(scheme) && empty === '' && host !== '' && !host.includes('%');
 }
 
-/** The URL with encoded characters where one would end it, or a mark around it, too early. */
+/**
+ * The URL with encoded characters where a character would end the URL, or a mark around it, too
+ * early.
+ */
 function toMaskable(url: string): string {
   // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions in
   // URLs.

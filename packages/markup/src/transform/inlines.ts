@@ -113,7 +113,7 @@ function flattenInline(
   }
 }
 
-/** Whether a literal text is math. */
+/** Whether literal text is math. */
 function isFormulaText(text: string): boolean {
   return /^(?:\$[\s\S]+\$|\\\([\s\S]+\\\)|\\\[[\s\S]+\\\])$/.test(text);
 }

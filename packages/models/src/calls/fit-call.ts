@@ -137,9 +137,9 @@ function fitArguments(
 }
 
 /**
- * The object within `{"arguments": {…}}`; null if there is none, or if the tool has a property with
- * that name. The object is unwrapped only if the schema declares all of its properties, which rules
- * out any other interpretation.
+ * The object within `{"arguments": {…}}`; null if there is no such object, or if the tool has a
+ * property with that name. The object is unwrapped only if the schema declares all of its
+ * properties, which rules out any other interpretation.
  */
 function unwrapArguments(
   value: JsonObject,

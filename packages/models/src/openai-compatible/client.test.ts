@@ -113,7 +113,7 @@ describe('a slow server', () => {
     expect(events.at(-1)).toMatchObject({ text: '42', finishReason: 'stop' });
   });
 
-  it('[G01] delivers no answer to a call that its caller has stopped, even if the answer was complete', async () => {
+  it('[G01] does not deliver an answer to a call that its caller has stopped, even if the answer was complete', async () => {
     const stop = new AbortController();
     const url = await serve((_request, response) => {
       response.write(said('42', 'stop'), () => stop.abort());

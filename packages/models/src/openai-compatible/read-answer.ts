@@ -239,7 +239,7 @@ export class AnswerReader {
   }
 }
 
-/** A web page is not an answer, and a stream that contains only pings is an empty one. */
+/** A web page is not an answer, and a stream that contains only pings is an empty answer. */
 function describeEmptyAnswer(
   { unreadable, isDone }: GatheredAnswer,
   headers: Readonly<Record<string, string>>,

@@ -3,8 +3,8 @@ import { isInInlineCode } from './shown-text.ts';
 interface EndMarkerMatch {
   readonly kind: 'found' | 'none';
   /**
-   * The position of the end marker. If there is no end marker, the position before which none can
-   * start.
+   * The position of the end marker. If there is no end marker, the position before which no end
+   * marker can start.
    */
   readonly at: number;
   readonly length: number;

@@ -61,7 +61,7 @@ export class AnswerSeparator {
     return this.advance();
   }
 
-  /** `wasCut`: the provider cut the answer at a limit. */
+  /** `wasCut`: the provider cut off the answer at a limit. */
   end(wasCut: boolean): readonly SeparatedPiece[] {
     this.ended = true;
     this.wasCut = wasCut;

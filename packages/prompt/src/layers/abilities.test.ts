@@ -52,7 +52,7 @@ describe('the list of tools', () => {
     expect(await textOf({ tools: [] })).toContain('You have no tools in this chat');
   });
 
-  it('[G04] marks the tools that the mode of the conversation excludes', async () => {
+  it("[G04] marks the tools that the conversation's mode excludes", async () => {
     const tool = {
       name: 'write',
       summary: 'Changes nothing in ask mode.',

@@ -130,7 +130,7 @@ const silentRepliesLayer: Layer = {
   },
 };
 
-/** The form of answers, such as `emotion_pipe` (P14). */
+/** The output format of answers, such as `emotion_pipe` (P14). */
 const outputFormatLayer: Layer = {
   id: 'output-format',
   volatility: 'session',

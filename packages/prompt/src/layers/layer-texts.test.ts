@@ -161,7 +161,7 @@ describe('other layers', () => {
     ['agent', 'finish the job'],
     ['ask', 'change nothing'],
     ['plan', 'End by asking whether to run it'],
-  ] as const)('[G04] mode %s: %s', async (conversationMode, words) => {
+  ] as const)('[G04] state what the %s mode allows: %s', async (conversationMode, words) => {
     expect(await say(conversationModeLayer, { conversationMode })).toContain(words);
   });
 

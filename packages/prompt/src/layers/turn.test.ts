@@ -89,7 +89,7 @@ describe('group messages since the last turn', () => {
     expect(block).not.toContain('in this group');
   });
 
-  it('[P10] are truncated to the newest ones beyond the limit, with a notice', async () => {
+  it('[P10] are truncated to the newest messages beyond the limit, with a notice', async () => {
     const { block } = await promptWithGroup(
       Array.from({ length: 50 }, (_, n) => bo(`${n} ${'x'.repeat(500)}`)),
     );
@@ -297,7 +297,7 @@ describe('the runtime facts', () => {
     ['/home/ann/.parley/workspace', '~/.parley/workspace'],
     ['/home/anna/workspace', '/home/anna/workspace'],
     ['/srv/parley', '/srv/parley'],
-  ])('write the workspace %s as %s', async (workspace, shown) => {
+  ])('show the workspace path %s as %s', async (workspace, shown) => {
     expect(await render({ facts: { ...FACTS, workspace } })).toContain(`- Workspace: ${shown}\n`);
   });
 });
@@ -342,7 +342,7 @@ describe('the clock of the system prompt', () => {
     },
   );
 
-  /** The format of each fact of F02. */
+  /** The format of each runtime fact (F02). */
   const WRITTEN: Readonly<Record<keyof RuntimeFacts, readonly string[]>> = {
     agent: ['- Agent: Mori (id main)'],
     user: ['- Person: telegram:42', '- person: {"name":"Bo \\u003cb\\u003e"}'],
@@ -365,7 +365,7 @@ describe('the clock of the system prompt', () => {
     variables: ['- variables: {"shop":"Lee & Sister"}'.replace('&', '\\u0026')],
   };
 
-  it('[P04] [F02] [P18] the runtime facts of mushroom contain every fact, and values chosen by people as data beside the message', async () => {
+  it('[P04] [F02] [P18] the runtime facts in the mushroom layout contain every fact, and values chosen by people as data beside the message', async () => {
     expect(Object.keys(WRITTEN).toSorted()).toEqual(Object.keys(RuntimeFacts.shape).toSorted());
     const facts: RuntimeFacts = {
       ...FACTS,

@@ -50,7 +50,7 @@ export function createMessageSampler(share: number): Sampler {
 }
 
 /**
- * Stages whose parent is the stored one rather than the active span: a lane may continue with
+ * Stages whose parent is the stored stage rather than the active span: a lane may continue with
  * another person's message.
  */
 const FROM_STORE: ReadonlySet<SpanName> = new Set([
