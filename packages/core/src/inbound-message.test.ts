@@ -59,10 +59,13 @@ it.each([
   ['web', 'json'],
   ['telegram', undefined],
   ['discord', undefined],
-] as const)('[P04] [P18] from the channel %s keeps the response format %s', (channel, kept) => {
-  const message = InboundMessage.parse({ ...valid, channel, responseFormat: 'json' });
-  expect(stripInternalFields(message).responseFormat).toBe(kept);
-});
+] as const)(
+  '[P04] [P18] received from the channel %s keeps the response format %s',
+  (channel, kept) => {
+    const message = InboundMessage.parse({ ...valid, channel, responseFormat: 'json' });
+    expect(stripInternalFields(message).responseFormat).toBe(kept);
+  },
+);
 
 describe('the busy policy for messages during a turn', () => {
   it.each<[BusyPolicy, ChatType, BusyMode]>([

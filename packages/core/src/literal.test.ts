@@ -48,7 +48,7 @@ describe('literal text in Markdown', () => {
     );
   });
 
-  it('[M01] of several lines can be joined into one line', () => {
+  it('[M01] can be joined into one line if it has several', () => {
     expect(restoreLiteral(toLiteralLine(' a\n\n # b '))).toBe('a # b');
   });
 });

@@ -174,7 +174,7 @@ describe('[D07] an endless answer', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('that consists of reasoning fails and names the setting that limits it', async () => {
+  it('fails if it consists of reasoning, and names the setting that limits it', async () => {
     const { baseUrl, open } = await endlessProvider(THOUGHTS);
     await expect(ask(baseUrl)).rejects.toMatchObject({
       code: 'model-endless',
@@ -184,7 +184,7 @@ describe('[D07] an endless answer', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('that is a single endless event fails before it fills the memory', async () => {
+  it('fails before it fills the memory if it is a single endless event', async () => {
     const { baseUrl, open } = await endlessProvider(
       (nth) => (nth === 0 ? 'data: ' : '') + WORD.repeat(100),
     );

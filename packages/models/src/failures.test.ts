@@ -247,7 +247,7 @@ describe('a model error', () => {
     ['filtered', false],
     ['rubbish', false],
     ['aborted', false],
-  ] as const)('[G01] of kind %s can be retried: %s', (kind, retryable) => {
+  ] as const)('[G01] can be retried if its kind is %s: %s', (kind, retryable) => {
     const error = new ModelError({ kind }, 'p/m', 'words');
     expect(error).toMatchObject({ code: `model-${kind}`, retryable, model: 'p/m' });
   });

@@ -72,7 +72,7 @@ describe('the blocks of [memory context]', () => {
     ['mcpPrompts', '## MCP Prompts'],
     ['resources', '## Resources'],
     ['sandbox', '## Sandbox'],
-  ])('[P05] with %s switched off lack only that block', async (name, text, facts) => {
+  ])('[P05] lose only the %s block when it is switched off', async (name, text, facts) => {
     const [on, off] = await Promise.all([
       prompt('lab', {}, facts),
       prompt('lab', { [name]: false }, facts),

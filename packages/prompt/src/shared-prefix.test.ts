@@ -54,7 +54,7 @@ describe('two turns nine minutes apart', () => {
   it.each(
     BUILT_IN_LAYOUTS.flatMap(({ name }) => SCENE_NAMES.map((scene) => [name, scene] as const)),
   )(
-    '[P04] [P06] [P09] in the %s layout have the same system prompt, byte for byte: %s',
+    '[P04] [P06] [P09] have the same system prompt in the %s layout, byte for byte: %s',
     async (layout, scene) => {
       const [first, second] = await Promise.all(
         twoTurns(scene, '14:09').map((turn) => textsOf(turn, layout)),
@@ -74,7 +74,7 @@ describe('two turns nine minutes apart', () => {
   });
 
   it.each(['mushroom', 'zeus'])(
-    '[P04] [P06] in the %s layout show another time once ten minutes have passed',
+    '[P04] [P06] show another time in the %s layout once ten minutes have passed',
     async (layout) => {
       const [first, second] = await Promise.all(
         twoTurns('owner-direct', '14:10').map((turn) => textsOf(turn, layout)),

@@ -132,7 +132,7 @@ describe('text decoded from bytes', () => {
     ['windows-1251', 'win1251', 'ВНИМАНИЕ! ВАЖНО!'],
     ['windows-1252', 'win1252', '§ 5 BGB'],
   ])(
-    '[W10] with only a few words is decoded as %s if its letters are common in that encoding',
+    '[W10] is decoded as %s if there are only a few words but their letters are common in that encoding',
     (encoding, saved, text) => {
       expect(decodeText(iconv.encode(text, saved))).toMatchObject({ encoding, text });
     },
@@ -151,7 +151,7 @@ describe('text decoded from bytes', () => {
   });
 
   it.each(['utf-16le', 'utf-16be'])(
-    '[W10] saved in %s continues in UTF-8 where a shell appended to the file',
+    '[W10] continues in UTF-8 where a shell appended to a %s file',
     (encoding) => {
       const before = '\uFEFF# Aufgaben\r\n- [ ] Käse kaufen\r\n';
       const after = '- [ ] Send the invoice für Ann\n';
@@ -190,7 +190,7 @@ describe('text decoded from bytes', () => {
     }
   });
 
-  it('[W10] with only one word is marked as a guess', () => {
+  it('[W10] is marked as a guess if there is only one word', () => {
     const decoded = decodeText(iconv.encode('测试', 'gb18030'));
     expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });
     expect(describeEncodingWarning(decoded)).toContain('guessed (GB18030, Simplified Chinese)');

@@ -45,9 +45,7 @@ const PRIORS: Readonly<Record<Encoding, number>> = {
 
 /** Added to the detector's score, which is almost zero for a word or two. */
 const FLOOR = 0.004;
-/**
- * How many times more likely than the second-best encoding the best one must be to count as sure.
- */
+/** How many times more likely the best encoding must be than the second-best to count as sure. */
 const SURE_FACTOR = 1.8;
 /** The number of non-ASCII characters that suffices to be sure. */
 const SURE_CHARACTERS = 8;

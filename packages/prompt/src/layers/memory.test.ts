@@ -18,7 +18,7 @@ describe('the daily notes', () => {
     ['2027-01-01', '2026-12-31'],
     ['2028-03-01', '2028-02-29'],
     ['2026-03-30', '2026-03-29'],
-  ])('[P08] on %s are the notes of that day and of %s', async (today, yesterday) => {
+  ])('[P08] show, on %s, the notes of that day and of %s', async (today, yesterday) => {
     const view = createView(OWNER, {
       [`memory/${today}.md`]: 'now',
       [`memory/${yesterday}.md`]: 'then',

@@ -155,7 +155,7 @@ describe('messages that Parley sent on its own', () => {
   );
 
   it.each(['boot', 'cron', 'heartbeat', 'sub-agent'] as const)(
-    '[P18] at the start of a %s turn are from Parley, on behalf of a person',
+    '[P18] come from Parley, on behalf of a person, at the start of a %s turn',
     (trigger) => {
       expect(formatMessageContext([{ ...MESSAGE, trigger }])).toContain(
         `"from":"Parley (${trigger}), no person","for":{"id":"telegram:42"`,
@@ -315,7 +315,7 @@ describe('the clock of the system prompt', () => {
   };
 
   it.each(['mushroom', 'zeus'])(
-    '[P04] [P06] in the %s layout is rounded down, never ahead or on another day, and exact with the message',
+    '[P04] [P06] is rounded down in the %s layout, never ahead or on another day, and is exact with the message',
     async (layout) => {
       for (const [time, minutes, shown] of [
         ['14:05', 10, '14:00'],
@@ -335,7 +335,7 @@ describe('the clock of the system prompt', () => {
   );
 
   it.each(['parley', 'openclaw', 'neomagi', 'lab'])(
-    '[P09] in the %s layout is exact, and only with the message',
+    '[P09] is exact in the %s layout, and appears only with the message',
     async (layout) => {
       const { system, user } = await clocksAt('14:05', 10, layout);
       expect({ system, user }).toEqual({ system: [], user: ['2026-11-21', '14:05'] });
