@@ -55,7 +55,7 @@ describe('the settings version', () => {
     },
   );
 
-  it('[D12] reports a version that is not a number like any other problem', () => {
+  it('[D12] reports a version that is not a number in the same way as other problems', () => {
     expect(getProblems(load('version: new\n'))).toMatchObject([{ kind: 'value', path: 'version' }]);
   });
 

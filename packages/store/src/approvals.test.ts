@@ -220,7 +220,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await list('c9')).toEqual({ kind: 'pending', approvals: [] });
     });
 
-    it('[G05] records who decided, when, what, and how the call ended', async () => {
+    it('[G05] records who decided what and when, and how the call ended', async () => {
       await ask();
       await decide('approved', { at: 7 });
       const settles = { callKey: 't1.0.0', failed: true };

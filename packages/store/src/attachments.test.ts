@@ -41,7 +41,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       return started.kind === 'turn' ? listMessageIds(started.turn) : started.kind;
     };
 
-    it('[F10] stores attachments once with their message, and not if the message was not accepted', async () => {
+    it('[F10] stores attachments once, with their message, and only if the message is accepted', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]));
       expect(await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]))).toBe('duplicate');
       expect(await store.inbox.accept(withFiles('m2', [PHOTO]), 1)).toBe('full');

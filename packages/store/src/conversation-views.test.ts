@@ -236,7 +236,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U08] changes the mode, starts a new session and stops work like the chat commands', async () => {
+    it('[U08] changes the mode, starts a new session and stops work the way the chat commands do', async () => {
       await say('1', 'c1', 'one');
       const act = store.conversations.act;
       const plan = await act('web:c1', { kind: 'mode', to: 'plan' }, NOW);

@@ -5,7 +5,7 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 
 const SHIFT = defineStatement('select :b as b, :a as a, :b as c /*pg for update*/');
 
-describe('the text of a statement', () => {
+describe("a statement's text", () => {
   it('numbers its parameters in order of first use, in the style of each database', () => {
     expect(SHIFT.names).toEqual(['b', 'a']);
     expect(getStatementText('sqlite', SHIFT)).toBe(

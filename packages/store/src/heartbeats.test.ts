@@ -112,7 +112,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(elsewhere).toEqual([]);
     });
 
-    it('[H04] reports until when an alert is held', async () => {
+    it('[H04] reports how long an alert is held', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('Rain.', { heldUntil: 500 }) }, 5);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'held', heldUntil: 500 });

@@ -131,7 +131,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    describe('the last chats of an owner', () => {
+    describe("an owner's last chats", () => {
       const fromOwner = (id: string, chatId: string) => ({
         ...createMessage(id, chatId),
         fromOwner: true,

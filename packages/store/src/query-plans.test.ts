@@ -33,7 +33,7 @@ import { watchDatabase } from './watch-database.ts';
 const MAY_BE_READ_WHOLE =
   /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept|view_once)|turn USING (COVERING )?INDEX turn_running|approval USING INDEX approval_due|outbox USING (COVERING INDEX outbox_state|INDEX outbox_unfinished)|dead_letter USING (COVERING )?INDEX dead_letter_(open|subject)|turn_prompt USING (COVERING )?INDEX turn_prompt_age|conversation|memory_entry USING COVERING INDEX memory_entry_used)$/;
 
-describe('the plan of every query', () => {
+describe("every query's plan", () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
   const path = join(folder, 'parley.db');
   const queries = new Set<string>();

@@ -102,7 +102,7 @@ describe('heartbeat-state.json', () => {
     });
   });
 
-  it('[H02] is parsed from any content, and parses back equal after it is written', () => {
+  it('[H02] can be parsed from any content, and is the same after it was written and parsed again', () => {
     const task = fc.record(
       {
         lastRun: fc.oneof(fc.jsonValue(), fc.nat()),

@@ -407,7 +407,7 @@ describe('commands', () => {
   });
 });
 
-describe('the folder of a private skill', () => {
+describe("a private skill's folder", () => {
   const OWNER = { kind: 'owner', conversationId: 'direct' } as const;
   const GUEST = { kind: 'guest', conversationId: 'group' } as const;
   let base: string;
