@@ -52,7 +52,7 @@ describe('opening a store', () => {
   });
 
   it.each([
-    ['mysql://host/db', 'no known scheme'],
+    ['mysql://host/db', 'does not start with a known scheme'],
     ['sqlite:relative/parley.db', 'not absolute'],
     ['postgres://user:hunter2@ho st/db', 'cannot be read'],
   ])(
