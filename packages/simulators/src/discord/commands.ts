@@ -76,8 +76,7 @@ interface CommandTexts {
 }
 
 /**
- * The total length of the names and descriptions of a command and its options; choices do not
- * count.
+ * The total length of the names and descriptions in a command and its options, excluding choices.
  */
 function countCharacters({ name, description, options = [] }: CommandTexts): number {
   return options.reduce((sum, one) => sum + countCharacters(one), name.length + description.length);

@@ -59,7 +59,7 @@ export const MESSAGE_ROUTES: Routes = {
   },
 };
 
-/** Stores the message in a call as a message from the bot. */
+/** Stores the message from a call, with the bot as its author. */
 export async function sendAsBot(
   world: World,
   channel: Channel,
@@ -73,7 +73,7 @@ export async function sendAsBot(
   return stored.message;
 }
 
-/** Returns the bot's message from a call, with its files stored. */
+/** Returns the bot's message from a call and stores its files. */
 export async function readDraft(
   world: World,
   channel: Channel,

@@ -80,8 +80,8 @@ describe('[U04] refusals of the Discord double', () => {
   });
 });
 
-describe('[U04] notifications by messages to the Discord double', () => {
-  it('notifies all mentioned users unless allowed mentions restrict them', async () => {
+describe('[U04] message notifications in the Discord double', () => {
+  it('notifies all mentioned users unless allowed mentions restrict the notifications', async () => {
     const { double, channel } = await startStage();
     double.grant(double.guildId, 'pingEveryone');
     const content = `@everyone <@${ANN}> <@${BEN}> \`<@200000000000000503>\``;

@@ -4,7 +4,7 @@ import { type DiscordNode, isPlainText, walkNodes } from './markdown.ts';
 export type ViolationKind =
   /** The message has no visible content; Discord refuses it. */
   | 'empty'
-  /** The message has so many formats that the client shows its source text. */
+  /** The message has so much formatting that the client shows its source text. */
   | 'too-many-nodes'
   /** The message contains a mention, timestamp or emoji name that the client replaces. */
   | 'live'

@@ -25,7 +25,7 @@ export type Format =
   | 'bullet'
   | 'number';
 
-/** Text with one set of formats, the outermost format first. */
+/** Text with uniform formatting; the outermost format comes first. */
 export interface FormatRun {
   readonly text: string;
   readonly formats: readonly Format[];

@@ -31,7 +31,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 const PIECES =
   /```[\s\S]*?```|<[^<>\n]*>|(?<!\u2060)`(?=[^\s\u2060])[^`\n]*(?<=[^\s\u2060])`|&(?:amp|lt|gt);|[<>&]/g;
 const LINK = /^<((?:https?:\/\/|mailto:)[^\s|`]+)(?:\|([^|]+))?>$/i;
-/** Text that Slack's servers, or a library that sends the text, would turn into a mention. */
+/** Text that Slack's servers, or a library that sends the text, would convert to a mention. */
 const NAME = /(?<!\w)@\w+/g;
 const EMOJI = /:[\w'+-]*[a-z][\w'+-]*:|:(?:[+-]1|100|1234):/g;
 

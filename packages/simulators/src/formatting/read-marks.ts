@@ -22,7 +22,7 @@ export interface FoundMarks {
 export interface LineRules {
   /** Reads the quote mark, bullet or number at the start of a line. */
   readonly readStart: (line: string, reading: Reading) => LineStart;
-  /** The texts of links that are written as tokens, in order. */
+  /** The text of each link that is written as a token, in order. */
   readonly links?: readonly LinkSpan[];
 }
 
@@ -280,13 +280,13 @@ function isInside(character: string | undefined, reading: Reading): boolean {
   return reading !== 'strict' || !INVISIBLE.test(character);
 }
 
-/** Returns the code point that starts at this offset of a line. */
+/** Returns the code point that starts at this offset in a line. */
 function getCharacterAt(text: string, at: number): string | undefined {
   const code = text.codePointAt(at);
   return code === undefined ? undefined : String.fromCodePoint(code);
 }
 
-/** Returns the code point that ends before this offset of a line. */
+/** Returns the code point that ends at this offset in a line. */
 function getCharacterBefore(text: string, at: number): string | undefined {
   const low = text.charCodeAt(at - 1);
   const isLow = low >= 0xdc00 && low <= 0xdfff;

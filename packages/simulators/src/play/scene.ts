@@ -109,7 +109,7 @@ export function recordScene(
   };
 }
 
-/** The options of playing a scene; each has a default. */
+/** The options for playing a scene; each has a default. */
 export interface PlayOptions {
   /** The maximum wait for a message, in ms; 30 s when absent. */
   readonly patienceMs?: number;
@@ -187,7 +187,6 @@ export async function playScene(
   ];
 }
 
-/** Describes a difference in readable text. */
 export function describeDifference(difference: Difference): string {
   const placeOf = ({ chat, message }: RecordedMessage) => `${chat} ${message}`;
   switch (difference.kind) {

@@ -169,7 +169,7 @@ describe('requests from the Slack double to the bot', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('opens a form once for a trigger that is not older than three seconds', async () => {
+  it('opens a form once for a trigger that is at most three seconds old', async () => {
     const { double, web, channel, ann, requests } = await withUrl();
     double.slash({ channel, command: '/form', from: ann });
     await double.waitFor(() => requests.length > 0);

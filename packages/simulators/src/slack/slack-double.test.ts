@@ -172,7 +172,7 @@ describe('the Web API of the Slack double', () => {
   });
 });
 
-describe('refusals of the Slack double', () => {
+describe('calls that the Slack double refuses', () => {
   const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
   const button = (text: string, id: number) => {
     return { type: 'button', text: { type: 'plain_text', text }, action_id: `a${id}` };
