@@ -6,7 +6,7 @@ const ANN = '200000000000000501';
 const BEN = '200000000000000502';
 afterEach(endStages);
 
-describe('[U04] refusals of the Discord double', () => {
+describe('[U04] validation of calls in the Discord double', () => {
   it('accepts 2,000 characters and refuses 2,001, an empty message and embeds that are too long', async () => {
     const { double, channel } = await startStage();
     await channel.send('a'.repeat(2000));

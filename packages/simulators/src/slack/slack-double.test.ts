@@ -268,9 +268,9 @@ describe('calls that the Slack double refuses', () => {
     const { double, web, channel } = await startDouble();
     await web.chat.postMessage({ channel, text: '**no** [link](https://a.example)\n# no' });
     expect(double.conversation(channel)[0]?.violations).toEqual([
-      '**bold** of Markdown',
-      'a [link](…) of Markdown',
-      'a # heading of Markdown',
+      'Markdown **bold**',
+      'a Markdown [link](…)',
+      'a Markdown # heading',
     ]);
     await web.chat.postMessage({ channel, text: '`**code**` *yes*' });
     expect(double.conversation(channel)[1]?.violations).toEqual([]);

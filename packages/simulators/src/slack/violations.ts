@@ -5,7 +5,7 @@ import { isRecord, type Json, toRecords } from './wire.ts';
 
 /** Names and patterns of markup that Slack does not render. */
 const FOREIGN: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ['**bold** of Markdown', /\*\*[^\s*][^\n]*?\*\*/],
+  ['Markdown **bold**', /\*\*[^\s*][^\n]*?\*\*/],
   ['a Markdown [link](…)', /\[[^\]\n]+\]\(https?:[^)\s]+\)/],
   ['a Markdown # heading', /^#{1,6} \S/m],
   ['a Markdown table', /^\|(?:[ :]*-+[ :]*\|)+ *$/m],

@@ -2,7 +2,7 @@ import { type HtmlEntity, parseTelegramHtml, TelegramHtmlError } from './parse-h
 import { createBadRequestRefusal, isRecord, type RequestParams } from './request.ts';
 import type { WireMessage } from './wire.ts';
 
-/** Text without markup, and its formats as entities. */
+/** Text without markup, with its formatting as entities. */
 export interface FormattedText {
   readonly text: string;
   readonly entities: readonly HtmlEntity[];

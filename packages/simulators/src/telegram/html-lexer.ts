@@ -1,7 +1,4 @@
-/**
- * The lexical level of Telegram's HTML dialect: references, tags and attributes. The parser
- * interprets the tokens of this level.
- */
+/** The lexer for Telegram's HTML dialect: references, tags and attributes. */
 
 /** The server's reason, without the prefix "Bad Request: can't parse entities: ". */
 export class TelegramHtmlError extends Error {

@@ -43,7 +43,7 @@ describe('direct chats of the WhatsApp double', () => {
     expect(seals).toEqual(['pkmsg', 'msg']);
   });
 
-  it('uses the identity without a number when the person does, and keeps the number secret', async () => {
+  it('uses the identity without a number if the person uses it, and keeps the number secret', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson({ addressing: 'lid' });
     const bob = double.addPerson({ hidden: true });
@@ -83,7 +83,7 @@ describe('direct chats of the WhatsApp double', () => {
     expect(fromBot.map(({ text }) => text)).toEqual(numbers);
   });
 
-  it('shows at most 65,536 characters of a text, and shows repeated ids only once', async () => {
+  it('shows at most 65,536 characters of a message, and shows repeated ids only once', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const options = { messageId: 'SAME' };
