@@ -27,7 +27,7 @@ export interface BeatDays {
 
 /**
  * The alternative: every 30 minutes, all tasks are given to the model in the owner's own session,
- * with its history. Messages of the owner are not counted.
+ * with its history. The owner's messages are not counted.
  */
 export interface SharedSession {
   readonly calls: number;

@@ -48,7 +48,7 @@ const SMALL: Readonly<Record<Language, string>> = {
 };
 
 /**
- * Creates the scene. Words are distributed as in real texts: a few are everywhere, most are rare.
+ * Creates the scene. Words are distributed as in real text: a few are everywhere, most are rare.
  */
 export function createNoteScene(seed = 20_261_121): NoteScene {
   const chance = createChance(seed);

@@ -79,7 +79,7 @@ function createHistory(nth: number): ModelRequest['messages'] {
   }));
 }
 
-/** A call at this API level as in the documentation of the AI SDK. */
+/** A call at this API level, as shown in the AI SDK's documentation. */
 function createSdkCaller(baseURL: string): (nth: number) => Promise<void> {
   const provider = createOpenAICompatible({ name: 'double', baseURL, includeUsage: true });
   const model = provider.chatModel('double');

@@ -16,7 +16,7 @@ import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
 import { openSkills, openWorkspace, skillFolders, type Workspace } from '@parley/workspace';
 
-/** The house layouts, the default first. */
+/** The built-in layouts, the default first. */
 export const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 /** Files of an established workspace; together about 20 kB. */
 export const FILES = [
@@ -59,7 +59,7 @@ export function fillWorkspace(folder: string): void {
   for (let nth = 0; nth < SKILLS; nth += 1) writeSkill(folder, nth, 'as it was written first');
 }
 
-/** Writes one skill, new or again. */
+/** Creates or overwrites one skill. */
 export function writeSkill(folder: string, nth: number, note: string): void {
   const name = `skill-${nth}`;
   const description = `Use it when somebody asks for errand number ${nth} of the house, ${note}, and for nothing else.`;

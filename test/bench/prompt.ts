@@ -37,8 +37,8 @@ export interface LayoutCost {
   /** Tokens in the user message before the person's own text. */
   readonly contextTokens: number;
   /**
-   * The share that two turns a minute apart have in common, of the system prompt and of the whole
-   * request.
+   * The share of the system prompt, and of the whole request, that two turns a minute apart have in
+   * common.
    */
   readonly sharedSystem: number;
   readonly sharedRequest: number;
@@ -134,7 +134,7 @@ async function timeColdStarts(folder: string, starts: number): Promise<PromptFig
     const child = startChild('prompt-process.ts');
     const told = ColdTimes.parse(await child.ask({ folder }));
     await child.close();
-    // The first one fills the compile cache.
+    // The first process fills the compile cache.
     if (start > 0) times.push(told);
   }
   const median = (of: (time: z.infer<typeof ColdTimes>) => number) =>

@@ -84,7 +84,7 @@ export interface MachineFacts {
 /** Above this load the machine is busy, and results are worse than they should be. */
 export const QUIET_LOAD = 0.5;
 
-/** Reads the facts about this machine. */
+/** Reads information about this machine. */
 export function readMachineFacts(): MachineFacts {
   const all = cpus();
   return {

@@ -19,7 +19,7 @@ export interface SlackBotOptions {
   readonly redisUrl: string;
 }
 
-/** Starts a bot as its user does. */
+/** Starts a bot the way its user would. */
 export function startSlackBot(name: SlackSubject, options: SlackBotOptions): StartedProcess {
   return name === 'parley' ? startParley(options) : startChatSdk(name, options);
 }

@@ -1,6 +1,6 @@
 /** The wall clock of this process, for everything that runs in it, including libraries. */
 export interface MachineClock extends Disposable {
-  /** Sets it forward, or back (negative); elapsed time and all timers are unaffected. */
+  /** Sets the clock forward, or back if negative; elapsed time and all timers are unaffected. */
   step(ms: number): void;
 }
 

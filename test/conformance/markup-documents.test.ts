@@ -56,7 +56,7 @@ describe('any Markdown in every dialect', () => {
     () => {
       fc.assert(
         fc.property(sampleDocument, targets, (sample, all) => {
-          // Only the first reading, which treats everything that looks like a formula as one.
+          // Uses only the first reading, which treats everything that looks like a formula as one.
           const readings = once(readExpected(sample.markdown).take(1));
           for (const to of all) {
             inDialect(to, () => {

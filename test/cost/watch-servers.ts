@@ -63,7 +63,7 @@ export async function watchPostgres(url: string): Promise<WatchedPostgres> {
   };
 }
 
-/** Parses what a client sends: the texts of statements in the order in which they are executed. */
+/** Parses what a client sends: the text of each statement, in the order of execution. */
 function createWireReader(onStatement: (text: string) => void): (bytes: Buffer) => void {
   const prepared = new Map<string, string>();
   const portals = new Map<string, string>();

@@ -8,7 +8,7 @@ export interface ChannelBehavior {
   /** A platform without these abilities skips the row. */
   readonly needs?: readonly PlatformTrait[];
   /**
-   * Set if the channel only transports the text, so that a change needs to test only one channel.
+   * Set if channels only transport the text, so that testing one channel is enough in a normal run.
    */
   readonly isSameEverywhere?: boolean;
   run(scene: ChannelScene): Promise<void>;

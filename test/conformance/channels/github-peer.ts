@@ -13,8 +13,8 @@ import { createApiFaults, createWebhookPeer } from './webhook-peer.ts';
 const BOT = 'parley-bot';
 const OWNER = 'olga';
 /**
- * GitHub does not redeliver by itself, so a script of the operator requests failed deliveries
- * again.
+ * GitHub does not redeliver automatically, so the operator runs a script that asks GitHub to
+ * redeliver failed events.
  */
 const SCRIPT_EVERY_MS = 500;
 const FAULTS = createApiFaults({

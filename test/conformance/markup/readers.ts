@@ -11,7 +11,7 @@ import type { TextStretch } from './seen.ts';
 interface DialectReader {
   /**
    * Throws if the platform would refuse the part, truncate it, or ping people.
-   * @param plain the text of the part without formats.
+   * @param plain the text of the part without formatting.
    */
   readonly read: (text: string, plain: string) => TextStretch[];
   /** The length that counts toward the limit of the platform. */

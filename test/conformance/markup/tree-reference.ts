@@ -26,8 +26,9 @@ export interface MarkdownSource {
 }
 
 /**
- * The required visible content of a Markdown document, by the tests' own parser. Several results if
- * the document can be read with or without formulas; the one with all formulas comes first.
+ * The required visible content of a Markdown document, according to the tests' own parser. Several
+ * results if the document can be read with or without formulas; the one with all formulas comes
+ * first.
  */
 export function* readExpected(markdown: string): Generator<ExpectedItem[], void> {
   const source = markdown.toWellFormed().replaceAll('\0', '\ufffd').replaceAll(/\r\n?/g, '\n');

@@ -16,7 +16,7 @@ interface TelegramLocation extends PlatformLocation {
   readonly thread?: number;
   readonly subscriber?: number;
   readonly business?: string;
-  /** Each question of a guest is a separate location. */
+  /** Each guest question is a separate location. */
   readonly guest?: true;
 }
 
@@ -50,8 +50,7 @@ function formatLocationName(place: {
 }
 
 /**
- * The Telegram double: chats, topics, channel subscribers, business accounts, and questions of
- * guests.
+ * The Telegram double: chats, topics, channel subscribers, business accounts, and guest questions.
  */
 export async function startTelegramLocations(): Promise<LocationPeer<TelegramLocation>> {
   const { double, adapter, received } = await startTelegramScene();

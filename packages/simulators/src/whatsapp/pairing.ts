@@ -119,7 +119,7 @@ export class Pairing {
     this.link.send(createResult(query));
     try {
       const secret = this.#typed?.secret(finish);
-      if (secret === undefined) throw new Error('This client shows no code to type');
+      if (secret === undefined) throw new Error('This client does not show a code to type');
       this.#vouchFor(device(), secret);
       this.#typing?.resolve();
     } catch (error) {
