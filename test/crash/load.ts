@@ -27,7 +27,7 @@ export interface LoadOptions {
   readonly pauseMs: number;
 }
 
-/** People of all channels, who ask in bursts whether or not any process is running. */
+/** People on all channels, who ask in bursts whether or not any process is running. */
 export class QuestionLoad {
   readonly #options: LoadOptions;
   readonly #asked = new Map<number, number>();

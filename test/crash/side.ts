@@ -26,7 +26,7 @@ export interface ObservedChat {
 /** The people of one channel: they ask, even while no process is running, and see the answers. */
 export interface CrashSide {
   readonly channel: ChannelName;
-  /** The settings of the channel, below `channels`. */
+  /** The settings of the channel, under `channels`. */
   readonly settings: object;
   /** Everyone who writes on this channel. */
   readonly senders: readonly number[];

@@ -8,7 +8,7 @@ export interface SlackRoom {
   readonly from: string;
   readonly channel: string;
   readonly threadTs?: string;
-  /** Prefixes each text where the bot must be mentioned. */
+  /** Added before each text in places where the bot must be mentioned. */
   readonly mention: string;
 }
 
@@ -32,7 +32,7 @@ export function openSlackRooms(
 interface SlackPerson {
   readonly room: SlackRoom;
   readonly waiting: string[];
-  /** The events of the message that was sent last and are not acknowledged yet. */
+  /** The unacknowledged events of the message that was sent last. */
   readonly open: Set<string>;
 }
 

@@ -75,7 +75,7 @@ describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data 
 
   it('[D10] an outage of Redis or PostgreSQL takes only a few lines in the log of each process', async () => {
     const { telegram, deployment } = scene;
-    // A change tests only one of the two.
+    // A normal run tests only one of the two servers.
     const servers = [redis, postgres].filter((_, nth) => isDueToday(nth, 2));
     for (const server of servers) {
       const members = deployment.members().map((one) => ({ one, from: one.words().length }));

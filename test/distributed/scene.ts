@@ -29,7 +29,7 @@ export interface DeploymentScene {
   close(): Promise<void>;
 }
 
-/** Opens the scene; no process of Parley runs yet. Everyone may write. */
+/** Opens the scene; no Parley process runs yet. Everyone may write. */
 export async function openScene(
   services: ServiceAddresses,
   settings: object = {},

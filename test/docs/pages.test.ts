@@ -125,7 +125,7 @@ describe('the documentation', () => {
     expect(linksOf('README.md').map(({ target }) => target)).toContain('docs/README.md');
   });
 
-  it('[U01] quotes messages that exist in the sources where it says what to do about them', () => {
+  it('[U01] quotes only messages that exist in the sources when it explains what to do about them', () => {
     const sources = FILES.filter((file) => /\.ts$|^apps\/parley\/bin\/.*\.js$/.test(file))
       .filter((file) => !/test|^examples/.test(file))
       .map((file) => readFileSync(join(ROOT, file), 'utf8'))

@@ -86,7 +86,7 @@ describe('an unacceptable message', () => {
     expect((await web.post('', body)).status).toBe(400);
   });
 
-  it('with control characters, half pairs and right-to-left marks is answered like any other', async () => {
+  it('with control characters, unpaired surrogates and right-to-left marks is answered like any other message', async () => {
     const text = '\u0000\u0007 \ud83d \u202egnitirw \u{1f9d1}\u200d\u{1f680}';
     expect((await ask(text)).at(-1)).toBe('<p>a good answer</p>');
   });

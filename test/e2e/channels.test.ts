@@ -82,7 +82,7 @@ describe('the channels', () => {
   });
 
   it('[U03] keep a paused account disconnected across a kill, and receive the waiting messages afterwards', async () => {
-    // A change kills Parley every third day; on other days it is shut down gracefully.
+    // A normal run kills Parley every third day; on other days it is shut down gracefully.
     if (isDueToday(2, 3)) {
       await parley.end();
       parley = await startParleyProcess(folder.path);

@@ -11,8 +11,8 @@ import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts
 /** The model's context window, in tokens; the prompt with its tools takes about half of it. */
 const WINDOW = 10_000;
 /**
- * The number of tests that can kill a process; a change runs one of these kills each day. The
- * simulation covers kills at every step.
+ * The number of tests that can kill a process; a normal run includes one of these kills each day.
+ * The simulation covers kills at every step.
  */
 const KILLS = 2;
 const FACT = 'By the way, the code is 4711.';

@@ -7,8 +7,8 @@ import { runCommand } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 /**
- * The number of tests that can kill a process; a change runs one of these kills each day. The
- * simulation covers kills at every step.
+ * The number of tests that can kill a process; a normal run includes one of these kills each day.
+ * The simulation covers kills at every step.
  */
 const KILLS = 2;
 

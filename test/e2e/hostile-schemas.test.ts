@@ -53,12 +53,12 @@ export const plugin = definePlugin({
 const [slowAnswer] = SLOW_SCHEMAS;
 /**
  * Each check occupies a processor for two seconds before it is ended. The checker is tested with
- * all patterns: on a change for one agent, at night also for all clients.
+ * all patterns: in a normal run for one agent, and at night also for all clients.
  */
 const SLOW_OF_CLIENTS = isFullRun() ? SLOW_SCHEMAS : [];
 /**
- * The kinds of slow checks: answers and arguments, which share one checker. A change tests one of
- * these kinds each day.
+ * The kinds of slow checks: answers and arguments, which share one checker. A normal run tests one
+ * of these kinds each day.
  */
 const SLOW_KINDS = 2;
 /** Patterns are removed from the arguments of MCP tools, so only their size matters. */
@@ -167,7 +167,7 @@ afterAll(async () => {
 });
 
 describe('untrusted schemas and patterns', () => {
-  it('[D13] do not run forever: invalid tools are left out, and the others remain', async () => {
+  it('[D13] do not run forever: invalid tools are left out, and the other tools remain', async () => {
     next = 'hello';
     const offeredNow = async () => {
       expect((await post(GUEST, {})).text).toBe('hello');
@@ -201,7 +201,7 @@ describe('untrusted schemas and patterns', () => {
     });
 
   if (isDueToday(1, SLOW_KINDS))
-    it('[D13] that make checking the arguments of a call slow lead to a refusal for the model', async () => {
+    it("[D13] that make checking a call's arguments slow cause a refusal that the model sees", async () => {
       next = { name: 'slow', arguments: { text: SLOW_PATTERN.text } };
       expect((await post(GUEST, {})).text).toContain(
         'slow was not run, because its arguments cannot be checked',
@@ -209,7 +209,7 @@ describe('untrusted schemas and patterns', () => {
     });
 
   if (isFullRun())
-    it('[D13] that are too large for the arguments of an MCP call lead to a refusal', async () => {
+    it("[D13] that are too large for an MCP call's arguments cause a refusal", async () => {
       next = { name: 'odd_tool0', arguments: Object(WIDE.value) };
       expect((await post(GUEST, {})).text).toContain(
         'odd_tool0 was not run, because its arguments cannot be checked',

@@ -52,7 +52,7 @@ async function changeAgent(agent: object): Promise<void> {
 }
 
 describe('layout lab', () => {
-  it('[P05] [P13] keeps one system prompt per session, with the memory context directly before the text of the person', async () => {
+  it("[P05] [P13] keeps one system prompt per session, with the memory context directly before the person's text", async () => {
     scene = await startTelegramScene(
       {},
       { agent: { layout: 'lab', ephemeral: 'Be brief today.' } },
@@ -74,17 +74,17 @@ describe('layout lab', () => {
       expect.stringMatching(/^\[memory context\]/),
       'last',
     ]);
-    // The history contains no text of the memory context.
+    // The history does not contain text from the memory context.
     expect(JSON.stringify(last.messages.slice(1))).not.toMatch(/Be brief today|in rhyme/);
   });
 
-  it('[P05] [P13] closes the memory context before the text of a group', async () => {
+  it('[P05] [P13] closes the memory context before the text from a group', async () => {
     scene = await startTelegramScene({}, { agent: { layout: 'lab', ephemeral: RHYME } });
     const request = await ask('what now, @parley_test_bot?', GROUP);
     expect(lastOf(request).split(`\n\n${RHYME}${CLOSING}`)[1]).toMatch(/^From "[^"]+": what now/);
   });
 
-  it('[P05] [P13] puts the task of a sub-agent at the end of the memory context', async () => {
+  it("[P05] [P13] puts a sub-agent's task at the end of the memory context", async () => {
     scene = await startTelegramScene({}, { agent: { layout: 'lab' } });
     scene.model.reply(({ messages }) => {
       const said = getMessageText(messages.at(-1));

@@ -33,7 +33,7 @@ const MOMENTS = [
   { at: 'after 2', database: 'restored', workspace: null },
   { at: 'after 3', database: 'restored', workspace: 'restored' },
 ] as const;
-/** The points tested on a change; a full run tests all of them. */
+/** The points that a normal run tests; a full run tests all of them. */
 const ON_A_CHANGE: readonly string[] = ['before 1', 'after 2'];
 
 describe('a killed restore', () => {

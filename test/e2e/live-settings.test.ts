@@ -136,7 +136,7 @@ describe('settings that change while Parley runs', () => {
     expect(again).not.toMatch(/at the desk|below the mat/);
   });
 
-  it('[D12] do not affect the running gateway when they are invalid, and its report gives the reason', async () => {
+  it('[D12] do not affect the running gateway when they are invalid, and the gateway reports the reason', async () => {
     const web = createWebClient(scene.parley);
     writeSettings(scene.folder.path, { ...settings, modle: 'x', limits: { turnSteps: 'many' } });
     const report = async () => (await web.get('/api/status/report')).body;

@@ -118,7 +118,7 @@ describe('[G03] an agent with an MCP server', () => {
     expect(JSON.stringify(lastRequest())).toContain("\\nWhat's weather in Rome?\\n</outside");
     await ask('/mcp__every__args-prompt');
     expect(JSON.stringify(lastRequest())).toContain('cannot be used without: city');
-    // Only the turn in which the prompt was chosen contains it.
+    // Only the turn in which the prompt was chosen contains the prompt.
     await ask('and now?');
     expect(JSON.stringify(lastRequest())).not.toContain("What's weather");
   });
@@ -161,7 +161,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(JSON.stringify(lastRequest())).not.toMatch(/every_|files_|box of samples|mcp__/);
   });
 
-  it('uses a server over HTTP, whose texts and tools disappear and return with it', async () => {
+  it("uses a server over HTTP, and the server's text and tools disappear and return with it", async () => {
     const port = await findFreePort();
     const first = await startHttpServer(port, others);
     const url = `http://127.0.0.1:${port}/mcp`;

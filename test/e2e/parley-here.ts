@@ -24,7 +24,7 @@ export interface TestParley {
   err(): string;
   /** Shuts Parley down gracefully and waits until it has stopped. */
   end(): Promise<unknown>;
-  /** Ends Parley in the fastest way when the test is over. */
+  /** Ends Parley as fast as possible when the test is over. */
   discard(): Promise<void>;
 }
 

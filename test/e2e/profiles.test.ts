@@ -26,7 +26,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Restarts Parley with the given settings of the agent. */
+/** Restarts Parley with the given agent settings. */
 async function restart(agent: object, more: object = {}): Promise<void> {
   await parley?.end();
   writeSettings(folder.path, {
@@ -59,7 +59,7 @@ describe('an agent with a profile', () => {
     const prompt = await say('Hello, you.');
     expect(prompt).toContain(WREN);
     expect(prompt).toContain(PIPE);
-    // Only the program that requested the format sees the marker; people see the text of the model.
+    // Only the program that requested the format sees the marker; people see the model's text.
     const history = await createWebClient(parley ?? never()).history();
     expect(history.at(-1)).toContain('happy|Good to see you.');
   });

@@ -171,7 +171,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
   );
 
   it.each(['light', 'dark'] as const)(
-    '[U03] is readable in %s mode, with a contrast of 4.5 for every text',
+    '[U03] is readable in %s mode, with a contrast of 4.5 for all text',
     async (colorScheme) => {
       const shown = await scene.open({ colorScheme });
       await openView(shown, 'Prompt');

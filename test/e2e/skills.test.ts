@@ -77,7 +77,7 @@ describe('skills in Telegram', () => {
     expect(group).not.toContain('4711');
   });
 
-  it('[F06] [F09] respond to commands with the name of the bot in a group, and without it once they are in the menu', async () => {
+  it("[F06] [F09] respond in a group to commands that include the bot's name, and to shorter ones once they are in the menu", async () => {
     expect(await ask(GROUP, '/tea@parley_test_bot', 77)).toContain('Warm the pot first.');
     // This skill is bundled, so it existed when the menu was built.
     expect(await ask(GROUP, '/plan_trip to Rome', 77)).toContain('# Plan a trip');
@@ -118,7 +118,7 @@ describe('skills in Telegram', () => {
 });
 
 describe('the cost of skills', () => {
-  it('[S10] of 20 skills with 5,000 tokens each is 2,000 tokens at most, preceded by the rules', async () => {
+  it('[S10] is at most 2,000 tokens for 20 skills with 5,000 tokens each, preceded by the rules', async () => {
     const names = Array.from({ length: 20 }, (_, n) => `skill-number-${n}`);
     const data = makeDataFolder({ skills: { allow: names } });
     try {

@@ -168,8 +168,8 @@ const answersTo = (chat: number, count: number) =>
   });
 
 /**
- * The number of tests that can kill a process; a change runs one of these kills each day. The
- * simulation covers kills at every step.
+ * The number of tests that can kill a process; a normal run includes one of these kills each day.
+ * The simulation covers kills at every step.
  */
 const KILLS = 2;
 
@@ -228,7 +228,7 @@ describe('a kill while a sub-agent is working', () => {
 });
 
 describe('the access of a sub-agent', () => {
-  it('[W02] equals that of its conversation: a group has no access to files of the owner', async () => {
+  it("[W02] is the same as that of its conversation: in a group, it does not include the owner's files", async () => {
     put('MEMORY.md', 'The heron nests in the attic.');
     scene.model.reply((request) => {
       if (taskOf(request) !== null) {

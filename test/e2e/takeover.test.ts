@@ -31,7 +31,7 @@ const waiting = async () => {
 const known = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
 
 describe('a chat taken over by a person', () => {
-  it('[U12] gets no more answers immediately, even across a restart, and the agent later has the messages in its history', async () => {
+  it('[U12] stops getting answers immediately, even across a restart, and the agent later has the messages in its history', async () => {
     const slow = scene.hold('slow');
     say('slow');
     await slow.asked;

@@ -195,7 +195,7 @@ describe('attachments on Telegram', () => {
   });
 
   it('[D01] [F10] a file that was being fetched during a crash is fetched after the restart', async () => {
-    // A change kills Parley every third day; on other days it is shut down gracefully.
+    // A normal run kills Parley every third day; on other days it is shut down gracefully.
     const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const before = count(ANN);
     const asked = scene.model.total;

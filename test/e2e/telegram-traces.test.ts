@@ -59,7 +59,7 @@ describe.each([
   const nameOf = ({ name }: CollectedSpan) => name.replace(/\.wake$/, '');
 
   it.runIf(available)(
-    '[D10] one message has one trace, from the event of the platform to the receipt',
+    "[D10] one message has one trace, from the platform's event to the receipt",
     async () => {
       const { telegram, untilAnswers } = await start();
       telegram.say({ chat: ANN, text: `what is there? ${SECRET}` });

@@ -88,7 +88,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await past.getByText('refused by the owner, on the page').waitFor();
   });
 
-  it('[G05] that always allow a call end its requests until they are revoked', async () => {
+  it('[G05] that always allow a call prevent further requests until they are revoked', async () => {
     const rule = 'current_time:Asia/Tokyo';
     await sendMessage(chat, 'time in Asia/Tokyo');
     await see(question());

@@ -45,7 +45,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     const next = found.length < PAGE ? null : (found.at(-1)?.[0] ?? null);
     return { now: 0, conversations, next, marks: [], isKnownReader: true };
   };
-  /** All entries except the empty chat of the page. */
+  /** All entries except the page's empty chat. */
   const titles = () => page.locator('.inbox-row .entry-title', { hasText: 'Talk' }).allInnerTexts();
   const titlesOf = (first: number, last: number) =>
     Array.from({ length: first - last + 1 }, (_, nth) => `Talk ${first - nth}`);
@@ -84,7 +84,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await expect.poll(titles).toEqual(['Talk 10', ...left]);
   });
 
-  it('[U08] shows beside its button why older entries could not be loaded, and retries', async () => {
+  it('[U08] shows beside the button why older entries could not be loaded, and retries', async () => {
     hasOlder = false;
     await older().click();
     const list = page.getByRole('navigation', { name: 'Conversations' });

@@ -29,7 +29,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await page.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
   };
 
-  it('[U03] lists web chats and those of all channels, and shows an answer as the chat does', async () => {
+  it('[U03] lists web chats and the chats of all channels, and shows an answer the way the chat does', async () => {
     expect(await titles()).toEqual(['Ann', 'a note about ships']);
     await row('Ann').click();
     await page.getByRole('heading', { name: 'Ann', exact: true }).waitFor();

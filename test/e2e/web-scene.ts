@@ -82,8 +82,8 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
 }
 
 /**
- * Two of the appearances of a page, on a change only one; web-views shows every view in the other
- * two.
+ * Two appearances of a page, of which a normal run tests only one; web-views shows every view in
+ * the other two.
  */
 export const LOOKS = (
   [

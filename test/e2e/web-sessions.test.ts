@@ -68,7 +68,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U03] gives another port of the same machine no access', async () => {
+  it('[U03] does not give access to another port of the same machine', async () => {
     const page = await scene.open();
     const heard: string[] = [];
     const other = createServer(({ headers, url }, response) => {

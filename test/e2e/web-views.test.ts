@@ -21,7 +21,7 @@ const OTHER_LOOKS = [
 ] as const;
 
 /**
- * The appearances in which a view is tested; on a change only one, which differs between
+ * The appearances in which a view is tested; a normal run tests only one, which differs between
  * neighboring views and from day to day.
  */
 function looksOf(view: number) {

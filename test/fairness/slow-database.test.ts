@@ -72,7 +72,7 @@ describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
     expect(scene.parley.err()).not.toContain('"fenced"');
   });
 
-  it('[D01] [D05] that is unavailable for 5 s loses no message, and unstored messages are not confirmed', async () => {
+  it('[D01] [D05] that is unavailable for 5 s does not lose messages, and unstored messages are not confirmed', async () => {
     askAll(3);
     await proxy.cut();
     askAll(3);

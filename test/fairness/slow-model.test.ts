@@ -15,7 +15,7 @@ function memoryOf(pid: number): number {
 
 describe('a slow model', () => {
   it.runIf(inject('procPath'))(
-    '[D02] [D05] for 120 chats delays no other chat, and each one is answered eventually',
+    '[D02] [D05] for 120 chats does not delay other chats, and each of the 120 is answered eventually',
     async () => {
       const slow = people(120);
       const quick = 9_999;
