@@ -154,7 +154,7 @@ describe('parley prompt', () => {
     expect((await asJson('--last')).tools).toEqual(imagined.tools);
   });
 
-  it('[P17] can be selected from a list of turns, also by chat', async () => {
+  it('[P17] selects the prompt from a list of turns, also by chat', async () => {
     const { out } = await prompt('--list');
     expect(out.match(/web:default:main/g)).toHaveLength(2);
     expect((await prompt('--list', '--limit', '1')).out.match(/^ {2}turn_/gm)).toHaveLength(1);

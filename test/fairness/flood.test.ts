@@ -29,7 +29,10 @@ const placeOf = (chat: number) => ({
   chatId: `${chat}`,
 });
 
-/** Waits until a message of each chat was accepted or refused, and returns which. */
+/**
+ * Waits until one message from each chat is accepted or refused, and returns the accepted and the
+ * refused chats.
+ */
 async function untilDecided(chats: readonly number[]) {
   for (;;) {
     const stories = await inStore(({ decisions }) =>

@@ -53,7 +53,7 @@ describe.runIf(chromiumUrl)('the gallery', () => {
     }
   });
 
-  it('[M01] has nothing that a platform refuses', async () => {
+  it('[M01] does not contain anything that a platform refuses', async () => {
     expect(await page.locator('.refused').allInnerTexts()).toEqual([]);
   });
 

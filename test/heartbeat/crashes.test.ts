@@ -6,7 +6,7 @@ import { createFreshDatabase } from '../services/fresh-database.ts';
 
 const MINUTE = 60_000;
 const BEATS = 40;
-/** For both together on a busy machine, in ms. */
+/** The time for both on a busy machine, in ms. */
 const SLOW_MS = 240_000;
 const BEGIN = Date.parse('2026-10-24T00:00:00Z');
 const SETTINGS = {
@@ -96,14 +96,14 @@ async function prove(store: object): Promise<void> {
 
 describe('two processes that die at random', () => {
   it(
-    `[H01] [H04] miss none of ${BEATS} heartbeats and duplicate none, on SQLite`,
+    `[H01] [H04] neither miss nor duplicate any of ${BEATS} heartbeats on SQLite`,
     () => prove({}),
     SLOW_MS,
   );
 
   if (isFullRun())
     it.runIf(postgresUrl)(
-      `[H01] [H04] miss none of ${BEATS} heartbeats and duplicate none, on PostgreSQL`,
+      `[H01] [H04] neither miss nor duplicate any of ${BEATS} heartbeats on PostgreSQL`,
       async () => {
         const database = await createFreshDatabase(postgresUrl ?? '');
         closing.push(() => database.drop());

@@ -137,7 +137,8 @@ function isForNotes({ messages }: ChatRequest): boolean {
 }
 
 /**
- * A summary that carries every instruction over, like a model that was told that it is a decision.
+ * A summary that keeps every instruction, as if the model had been told that the instruction is a
+ * decision.
  */
 function createNotes({ messages }: ChatRequest): string {
   const lines = getMessageText(messages.at(-1)).split('\n');

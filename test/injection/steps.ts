@@ -26,7 +26,7 @@ export function createFetchStep(url: string): AttackStep {
   return createCallStep('web_fetch', { url });
 }
 
-/** Reads a file of the workspace. */
+/** Reads a workspace file. */
 export function createReadStep(path: string): AttackStep {
   return createCallStep('read', { path });
 }
@@ -37,7 +37,7 @@ export function createKeepStep(path: string, id: string): AttackStep {
   return { tool: 'write', input: (heard) => ({ path, text: textOf(heard) }) };
 }
 
-/** The beginning of a text that an attack has stored. */
+/** The beginning of the text that an attack has stored. */
 export function formatKeptStart(id: string): string {
   return `kept by ${id}`;
 }

@@ -232,7 +232,7 @@ describe('stopping', () => {
     await expect.poll(() => double.open).toBe(0);
   });
 
-  it('[G01] before the call starts makes no request', async () => {
+  it('[G01] an abort before the call starts prevents the request', async () => {
     const stopped = askModel(model(), 'hello', AbortSignal.abort());
     await expect(stopped).rejects.toMatchObject({ code: 'model-aborted' });
     expect(double.total).toBe(0);

@@ -63,11 +63,11 @@ const finish = (events: readonly ModelEvent[]) =>
 const calls = (events: readonly ModelEvent[]) =>
   events.flatMap((event) => (event.type === 'tool-call' ? event.call : []));
 
-/** A text one character at a time. */
+/** Splits a text into pieces of one character. */
 const bySign = (text: string) => ({ text: [...text] });
 const THOUGHT = 'They greet me. I keep it short.';
 
-describe('reasoning in the text of a server', () => {
+describe("reasoning in a server's text", () => {
   it('[G20] is not part of the answer, and is kept for people', async () => {
     double.queue(bySign(`<think>\n${THOUGHT}\n</think>\n\nHello!`));
     const events = await ask(open());

@@ -90,7 +90,7 @@ describe('tools in requests to a model', () => {
   });
 
   it.each(STRICT_SERVERS)(
-    '[D03] are followed by a line before a later message when %s requires it, also in later requests',
+    '[D03] are followed by an extra line before a later message when %s requires it, also in later requests',
     async (server) => {
       double.strictAs = server;
       const toolCalls = [{ id: 'c1', name: 'read', arguments: '{}' }];

@@ -23,7 +23,7 @@ export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' 
 /** A signal that is never aborted. */
 export const noSignal = (): AbortSignal => new AbortController().signal;
 
-/** Differences of the core around an adapter from the default. */
+/** Overrides for the default core around an adapter. */
 export interface CoreOverrides {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;

@@ -74,7 +74,7 @@ interface Scene {
    * Sends a message and waits for its answer; returns how many approvals were requested and denied.
    */
   say(from: ChatLocation, text: string): Promise<number>;
-  /** Runs what waits in a lane, with the same result. */
+  /** Runs the turn that waits in a lane, and returns the same number. */
   run(lane: string): Promise<number>;
 }
 
@@ -290,7 +290,7 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: COMMAND,
-    // None is needed, because the turn cannot write anything that others read or follow.
+    // No approval is needed, because the turn cannot write anything that others read or follow.
     approvals: 0,
     launders: LAUNDERS_BY_COMMAND,
     play: async (scene) => scene.say(OWNER, 'Tidy up.'),

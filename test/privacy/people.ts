@@ -31,7 +31,7 @@ export interface IncomingMessage {
 
 const OWNERS: readonly ChatWriter[] = [{ id: '1' }, { id: '1', fromOwner: true }];
 
-/** Every kind of chat, those of owners most often. */
+/** Every kind of chat; owners' chats are the most frequent. */
 export const PLACES: readonly ChatLocation[] = [
   createDirectChat('alpha', '1', OWNERS),
   createDirectChat('alpha', '1', OWNERS, 'second'),

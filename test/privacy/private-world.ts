@@ -19,7 +19,7 @@ import {
 export interface PrivateWorld {
   readonly workspace: Workspace;
   readonly skills: Skills;
-  /** The names of its skills, and of one that does not exist. */
+  /** The names of the world's skills, and of one that does not exist. */
   readonly skillNames: readonly string[];
   readonly book: CanaryBook;
   /**
@@ -85,7 +85,7 @@ function createAuthor(folder: string, book: CanaryBook, chance: RandomChance): W
 
 /** An additional file of each skill. */
 const MORE = 'references/more.md';
-/** Also for skills that are elsewhere, where nothing is to be found. */
+/** Includes paths of skills that are elsewhere, where no such file exists. */
 const FURTHER = [...SKILLS.keys()].flatMap((skill) => [
   MORE,
   `skills/${skill}/${MORE}`,
@@ -153,7 +153,7 @@ function listGroupFiles(
   );
 }
 
-/** Returns the names that may be tried; of private skills only names that reveal nothing. */
+/** Returns the names that may be tried; for private skills, only names that reveal nothing. */
 function writeSkills(base: string, book: CanaryBook, chance: RandomChance): readonly string[] {
   const names = [...SKILLS].map(([skill, place]) => {
     const isPrivate = chance.happens(0.5);

@@ -90,7 +90,7 @@ export async function runWorld(seed: number, turns: number, tally: PrivacyTally)
       [...worlds].map(([name, world]) => [name, createStagedAgent(world, chance)] as const),
     ),
     model,
-    // The owners are one person with linked accounts.
+    // The owners are linked accounts of one person.
     accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
   });
   for (const [name, owners] of AGENTS) stage.ownersOf(name).push(...owners);
@@ -111,7 +111,7 @@ export async function runWorld(seed: number, turns: number, tally: PrivacyTally)
   }
 }
 
-/** The careless parts of one agent, and the tools of its workspace. */
+/** The careless features of one agent, and its workspace tools. */
 function createStagedAgent(world: PrivateWorld, chance: RandomChance): StagedAgent {
   const hoard = createHoard(chance);
   const pathOf = () => pickHostilePath(world.paths, world.workspace.folder, chance);
@@ -204,7 +204,7 @@ function changeRoutes({ chance, routes }: WorldPlay): void {
   routes.splice(0, routes.length, ...Array.from({ length: chance.below(6) }, rule));
 }
 
-/** The agent that answers there. */
+/** The agent that answers in that chat. */
 function resolveAgent(
   { routes }: WorldPlay,
   { place, writer }: IncomingMessage,

@@ -119,7 +119,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     stranger.disconnect();
   });
 
-  it('a closed bus publishes nothing more and keeps no process alive', async () => {
+  it('a closed bus publishes nothing more and does not keep a process alive', async () => {
     const [one, two] = [await open(), await open()];
     one.bus.publish(stop('last'));
     await one.bus.close();

@@ -22,7 +22,7 @@ const PROGRAMS = [
   ...['systemd-analyze', 'apt-get'],
 ];
 const Scripts = z.object({ scripts: z.object({ check: z.string(), types: z.string() }) });
-/** Sections of npm and npx; those that a case does not name succeed silently. */
+/** Scripts for npm and npx; sections that a case does not name succeed silently. */
 interface Sections {
   readonly [command: string]: string;
 }
@@ -115,7 +115,7 @@ describe.runIf(bash)('.ci/run', () => {
       { 'npm test': failedIn('a.test.ts', 'b.test.ts', 'c.test.ts', 'd.test.ts') },
     ],
     ['an uncaught error', { 'npm test': `echo 'Unhandled Rejection'; ${failedIn('a.test.ts')}` }],
-  ])('[U09] fails for %s, and reports no file as unsteady', (_what, sections) => {
+  ])('[U09] fails for %s, and does not report any file as unsteady', (_what, sections) => {
     const { status, out, last } = ciRun(sections);
     expect({ status, last }).toEqual({
       status: 1,

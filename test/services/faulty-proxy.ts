@@ -27,7 +27,7 @@ export interface FaultyProxy {
    * Ends the data (FIN) toward one side of each open connection; the other direction stays open.
    */
   halfClose(direction: 'to-server' | 'to-client'): void;
-  /** Resets all open connections (RST). New ones are accepted. */
+  /** Resets all open connections (RST). New connections are accepted. */
   reset(): void;
   /** Closes all connections and refuses new ones. */
   cut(): Promise<void>;

@@ -21,7 +21,7 @@ const MISSING_ON_PURPOSE = /^no-such-/;
 
 /**
  * Decides whether a test may start a program, by its name or path. `path` is the PATH of the new
- * process, where a test may have put doubles of its own.
+ * process, where a test may have put its own doubles.
  */
 export function judgeStart(
   file: string,

@@ -71,7 +71,7 @@ describe('[D01] [D07] a Discord channel with more missed messages than are fetch
   });
 });
 
-describe('[D01] first direct messages while the Discord bot was offline', () => {
+describe('[D01] first direct messages sent while the Discord bot was offline', () => {
   it('arrive even if Discord resumes the earlier session long after the restart', async () => {
     const { double, values } = await away();
     double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
@@ -125,12 +125,12 @@ describe('[D01] first direct messages while the Discord bot was offline', () => 
     expect(texts(after)).toEqual(['hello?', 'anyone?']);
   });
 
-  it('from a lost session arrive with the next message of the person, even after another restart, and the owner is notified once', async () => {
+  it("from a lost session arrive with the person's next message, even after another restart, and the owner is notified once", async () => {
     const { double, values } = await away();
     await comeAgain(double, values);
   });
 
-  it('from a lost session arrive with the next message of the person, even if the bot had never received a message', async () => {
+  it("from a lost session arrive with the person's next message, even if the bot had never received a message", async () => {
     const values = createMemoryValues();
     const before = await startDiscordScene({ values });
     await before.connect();
@@ -163,7 +163,7 @@ describe('[D01] first direct messages while the Discord bot was offline', () => 
     expect(texts(next)).toEqual(['me too', 'still there?']);
   }
 
-  it('from a session lost within one process arrive with the next message of the person', async () => {
+  it("from a session lost within one process arrive with the person's next message", async () => {
     const here = await startDiscordScene();
     const { double } = here;
     await here.connect();

@@ -25,7 +25,7 @@ describe('a probe of a Discord bot', () => {
     expect(double.gateway()).toMatchObject({ identifies: 0, connections: 0 });
   });
 
-  it('[U02] fetches the picture of the bot when requested, and works without one', async () => {
+  it("[U02] fetches the bot's picture when requested, and works without one", async () => {
     const picture = Buffer.alloc(3_000, 7);
     const { settings } = await openDouble({ picture });
     expect(await probe(settings)).not.toHaveProperty('picture');
@@ -43,7 +43,7 @@ describe('a probe of a Discord bot', () => {
     expect(JSON.stringify(found)).not.toContain('wrong.token');
   });
 
-  it('[U02] says where to enable the Message Content Intent, unless the settings do without it', async () => {
+  it('[U02] says where to enable the Message Content Intent, unless the settings do not require it', async () => {
     const { settings } = await openDouble({ portalIntents: 0 });
     expect(await probe(settings)).toMatchObject({
       kind: 'problem',

@@ -33,7 +33,7 @@ function replyTo({ double }: DiscordScene, messageId: string, more: object = {})
 }
 
 describe('[F16] shared content on Discord', () => {
-  it('arrives separately from the text of the sender', async () => {
+  it("arrives separately from the sender's text", async () => {
     const here = await startDiscordScene();
     await here.connect();
     const { double, hears } = here;

@@ -69,7 +69,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(double.calls('PUT ').at(-1)?.call).toContain(`/channels/${double.channelId}/`);
   });
 
-  it('is replaced by the channel without the permission, and the owner is notified', async () => {
+  it('is replaced by the channel if the permission is missing, and the owner is notified', async () => {
     const { here, double, id, say } = await asked();
     double.deny(double.channelId, 'openThread');
     const second = say('and a hotel');

@@ -54,7 +54,7 @@ const FOREIGN: Readonly<Record<string, (here: DiscordScene) => { channel: string
     },
   };
 
-describe('a command of an app that a person has added to their account', () => {
+describe('a command from an app that a person has added to their account', () => {
   it.each(Object.keys(FOREIGN))('[F17] [F11] is answered where it was used: %s', async (place) => {
     const here = await connected();
     const { double } = here;
@@ -87,7 +87,7 @@ describe('a command of an app that a person has added to their account', () => {
     },
   );
 
-  it('[F17] [W02] never shares a conversation with the direct chat of that person', async () => {
+  it("[F17] [W02] never shares a conversation with that person's direct chat", async () => {
     const here = await connected();
     const { double } = here;
     const places = [
@@ -157,7 +157,7 @@ describe('a command of an app that a person has added to their account', () => {
     expect(shownIn(here, channel)).toHaveLength(6);
   });
 
-  it('[F12] shows no typing in chats where only answers to commands arrive', async () => {
+  it('[F12] does not show typing in chats where only answers to commands arrive', async () => {
     const here = await connected();
     const { double, adapter } = here;
     const channel = double.openPrivate([ANN, BEN]);

@@ -109,7 +109,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('sendChatAction')).toEqual([]);
   });
 
-  it('[F18] does not affect a notice for the whole group that answers no message', async () => {
+  it('[F18] does not affect a notice for the whole group that is not an answer', async () => {
     const { double, adapter, received } = await whispered();
     const bare = createPart(GROUP, 'news');
     const { response = '' } = received[0] ?? {};
@@ -149,7 +149,7 @@ describe('an ephemeral message in a group', () => {
     expect(platformMessageId).not.toMatch(/^\d/);
   });
 
-  it('[F18] gets a late answer of an administrator in the group, visible only to its sender', async () => {
+  it('[F18] gets a late answer in the group if the bot is an administrator, visible only to its sender', async () => {
     let now = 1_000_000;
     const { double, answer } = await whispered({ double: { clock: () => now } });
     double.promote(GROUP, double.me.id);
@@ -184,7 +184,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('sendMessage')).toHaveLength(1);
   });
 
-  it('[F18] shows no typing and no streamed answer to the others', async () => {
+  it('[F18] does not show typing or a streamed answer to the others', async () => {
     const { double, adapter, received } = await whispered();
     double.say({ chat: GROUP, from: BO, text: 'q' });
     await double.waitFor(() => received.length === 2);

@@ -88,7 +88,7 @@ describe('a chat of a business account', () => {
     expect(double.conversation(ANN, 'conn').filter(({ from }) => from === 'bot')).toEqual([]);
   });
 
-  it('[F05] treats no customer as an administrator', async () => {
+  it('[F05] does not treat customers as administrators', async () => {
     const { senders } = await business();
     expect(await senders[0]?.isAdministrator?.(noSignal())).toBe(false);
   });
@@ -135,7 +135,7 @@ describe('the direct messages of a channel', () => {
   });
 });
 
-describe('a question to the bot as a guest', () => {
+describe('a question to the bot in a chat where it is a guest', () => {
   async function asked() {
     const all = await startTelegramScene();
     await all.adapter.start();

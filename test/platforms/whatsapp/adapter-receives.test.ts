@@ -157,7 +157,7 @@ describe('the WhatsApp adapter', () => {
     expect(double.conversation(ann.lid).at(-1)).toMatchObject({ from: 'bot', text: 'hello' });
   });
 
-  it('[F05] recognizes by number a person who was refused before it was known', async () => {
+  it('[F05] recognizes by number a person who was refused before the number was known', async () => {
     const { double, received } = await openScene({
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });

@@ -11,7 +11,7 @@ import { BufferJSON, type SignalDataSet, WA_CERT_DETAILS } from '@whiskeysockets
 import { onTestFinished } from 'vitest';
 import { accepted, type CoreOverrides, createCore, type ReportedEvents } from '../adapter-core.ts';
 
-/** Differences of the core around the adapter from the default. */
+/** Overrides for the default core around the adapter. */
 export interface WhatsAppSceneOptions extends CoreOverrides {
   /** Whether the account is not linked yet. */
   readonly unlinked?: boolean;
@@ -27,7 +27,7 @@ export interface WhatsAppScene extends ReportedEvents {
   readonly adapter: ChannelAdapter;
   readonly values: AdapterValues;
   readonly waits: number[];
-  /** The received texts in order, each message once, as ingress counts them. */
+  /** The text of each received message in order, without duplicates, as ingress counts them. */
   texts(): string[];
   /** Creates another adapter on the same account, as after a restart. */
   again(): Promise<ChannelAdapter>;

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Changes } from '@parley/simulators/telegram';
 
-/** A request to the API of a platform. */
+/** A request to a platform's API. */
 export interface ApiCall {
   /** The route template at which faults are aimed, for example `POST /items/:id`. */
   readonly route: string;

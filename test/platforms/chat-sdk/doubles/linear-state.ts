@@ -30,7 +30,7 @@ interface LinearIssue {
   readonly title: string;
 }
 
-/** The documentation names no limit; this one prevents texts of unlimited size. */
+/** The documentation does not name a limit; this one prevents text of unlimited size. */
 const MAX_BODY_LENGTH = 65_536;
 
 /** Users, issues and comments as objects of the GraphQL schema and of webhooks. */

@@ -155,7 +155,7 @@ export function createRefusal(
   });
 }
 
-/** A message with a file as a webhook delivers it. */
+/** A message with a file, as delivered by a webhook. */
 export function createMediaContent(
   { type, name, bytes }: CloudFile,
   id: string,
