@@ -2,9 +2,9 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take half a minute or much of a core, the longest first: started late, one of them
- * would run alone at the end. Two CPU-bound files precede each that mostly waits, since four run at
- * a time on two cores.
+ * Test files that take half a minute or much of a core, the longest first, because a file that
+ * starts late would run alone at the end. Two CPU-bound files precede each file that mostly waits,
+ * because four files run at a time on two cores.
  */
 const SLOWEST = [
   'test/crash/crash-distributed.test.ts',

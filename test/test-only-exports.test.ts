@@ -92,7 +92,7 @@ const passedOn = new Map([...sources.keys()].map((path) => [path, clausesOf(path
 const users = usersOfNames();
 
 describe('the exports of the product', () => {
-  it('are each used by another file of it, not only by tests', () => {
+  it('are each used by another product file, not only by tests', () => {
     const all = [...declared].flatMap(([path, exports]) => (PRODUCT.test(path) ? exports : []));
     const found = all.filter((one) => isForTestsAlone(one) && !isExempt(one));
     expect(found.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);

@@ -10,8 +10,8 @@ import { listRepositoryFiles } from './repository-files.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const paths = listRepositoryFiles();
 /**
- * The page, and the code that prints HTML for it: the printers of answers and of the platforms' own
- * looks.
+ * The page, and the code that prints HTML for it: the printers of answers and of messages drawn as
+ * on the platforms.
  */
 const DRAWS =
   /^(apps\/console\/src\/.*\.(tsx?|html)|packages\/(markup\/src|simulators\/src\/play\/draw)\/.*\.ts|test\/gallery\/.*\.ts)$/;
@@ -35,8 +35,8 @@ const sheets = paths.filter((path) => /^apps\/console\/.*\.css$/.test(path));
 const styles = sheets.map((path) => ({ path, text: plainCss(read(path)) }));
 const all = styles.map(({ text }) => text).join('\n');
 
-describe('the style sheets of the page', () => {
-  it('[U03] have no class or id that nothing renders', () => {
+describe("the page's style sheets", () => {
+  it('[U03] contain only classes and ids that something renders', () => {
     const unused = styles.flatMap(({ path, text }) =>
       selectorNames(text)
         .filter((name) => !isDrawn(name))
@@ -46,7 +46,7 @@ describe('the style sheets of the page', () => {
     expect(new Set(selectorNames(all)).size).toBeGreaterThan(100);
   });
 
-  it('[U03] have no animation and no custom property that no style uses', () => {
+  it('[U03] contain only animations and custom properties that some style uses', () => {
     const animations = all.matchAll(/@keyframes ([\w-]+)/g);
     const properties = all.matchAll(/(?<=[{;\s])(--[\w-]+):/g);
     const made = [...animations, ...properties].map(([, name = '']) => name);

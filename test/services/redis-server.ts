@@ -10,7 +10,7 @@ import { findRedis } from './redis.ts';
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Starts it with no data. */
+  /** Starts Redis without data. */
   start(): Promise<void>;
   /** Kills it like `kill -9`. */
   kill(): Promise<void>;

@@ -15,7 +15,7 @@ export type RunFacts = {
   readonly failed: number;
   readonly skipped: readonly SkippedFile[];
   readonly missing: readonly MissingService[];
-  /** Whether tests were chosen by name, so that the others were left out on purpose. */
+  /** Whether tests were chosen by name, so that all other tests were left out on purpose. */
   readonly chosenByName: boolean;
   readonly ci: boolean;
   readonly installer: Installer;
@@ -42,7 +42,7 @@ export function summarizeRun(facts: RunFacts): RunSummary {
   const counts = formatCounts(facts);
   if (facts.chosenByName) return { warning: [], counts, fails: false };
   const explained = facts.skipped.filter((file) => file.services.length > 0);
-  // A failing hook skips the tests that follow it; then the failure is the news.
+  // A failing hook skips the tests that follow it; in that case only the failure is reported.
   const unexplained =
     facts.failed > 0 ? [] : facts.skipped.filter((file) => file.services.length === 0);
   const lacking = facts.missing.length > 0 && (facts.ci || explained.length > 0);

@@ -10,7 +10,7 @@ import type { ServeRequest } from './world/network.ts';
 import type { Shown } from './world/platform.ts';
 import type { PlatformKind } from './world/platform-kind.ts';
 
-/** Additions of a scene to its world besides platforms and a model. */
+/** What a scene adds to its world besides platforms and a model. */
 export interface SceneAdditions {
   readonly channels: readonly ChannelDefinition[];
   /** Settings of these additions, under `channels`. */
@@ -23,10 +23,7 @@ export interface SceneAdditions {
   isOver?(): boolean;
 }
 
-/**
- * The simulated setup: the processes, the platforms, the actions of people, and the answers of the
- * model.
- */
+/** The simulated setup: the processes, the platforms, people's actions, and the model's answers. */
 export interface SimulationScene {
   readonly name: string;
   /**
@@ -58,7 +55,7 @@ export interface SimulationScene {
   load?(): Promise<void>;
   /** Creates the additions of the scene; called once per run, before anything starts. */
   bring?(simulation: Simulation): SceneAdditions;
-  /** Plans faults at certain moments, instead of random ones. */
+  /** Plans faults at certain moments instead of at random. */
   plan?(chance: RandomChance): readonly SimulationFault[];
   /** Called before anything starts, to create the data of an earlier Parley. */
   prepare?(simulation: Simulation): void;
@@ -72,8 +69,8 @@ export interface SimulationScene {
   /** Called in the world when people first see a message of the bot. */
   seen?(shown: Omit<Shown, 'isDeleted'>, platform: string, simulation: Simulation): void;
   /**
-   * Whether something is still expected after the faults have ended that the tables common to all
-   * scenes do not show.
+   * Whether the scene still expects something, after the faults have ended, that the tables common
+   * to all scenes do not show.
    */
   isUnderWay?(simulation: Simulation): boolean;
 }

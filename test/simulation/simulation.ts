@@ -136,7 +136,7 @@ export class Simulation {
     return createChance(this.seed, name);
   }
 
-  /** Asks a question as a person; the answer of the model must name `text`. */
+  /** Asks a question as a person; the model's answer must name `text`. */
   ask(
     platform: string,
     text: string,

@@ -18,7 +18,10 @@ export function listSkippedFiles(now = Date.now()): readonly string[] {
   return TURNS.flatMap((files, nth) => (nth === due ? [] : files));
 }
 
-/** Vitest's commands that run or list all tests if nothing is named; it also starts without one. */
+/**
+ * Vitest's commands that run or list all tests if nothing is named; Vitest also starts without a
+ * command.
+ */
 const COMMANDS: ReadonlySet<string> = new Set(['run', 'watch', 'dev', 'list', 'bench']);
 
 /**

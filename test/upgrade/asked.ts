@@ -42,7 +42,7 @@ export async function runParleyCommand(asked: BusyParley, ...args: string[]): Pr
   return ended.out;
 }
 
-/** The messages of the bot in a Telegram chat. */
+/** The bot's messages in a Telegram chat. */
 export function listAnswers({ world }: BusyParley, chat: number): readonly string[] {
   const all = world.telegram.conversation(chat);
   return all.filter(({ from }) => from === 'bot').map(({ text }) => text);

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Removes machine-specific names from a text. */
+/** Removes machine-specific names from text. */
 export interface NameReplacements {
   generalize(text: string): string;
 }

@@ -38,7 +38,7 @@ export interface DiskBehavior {
   beforeOpen(path: string): void;
   /** Called before a statement runs; throws the error that SQLite throws when the disk fails. */
   beforeStatement(database: OpenDatabase, text: string): void;
-  /** Called after a commit, or a change outside of a transaction. */
+  /** Called after a commit, or a change outside a transaction. */
   afterCommit(database: OpenDatabase): void;
 }
 

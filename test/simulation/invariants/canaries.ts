@@ -6,8 +6,8 @@ import type { MakeInvariant } from './invariant.ts';
 export const CANARY = /\bcanary[a-z0-9]+\b/g;
 
 /**
- * Text reserved for an owner appears in no request made for another person, and in no chat but the
- * owner's (W02).
+ * Text reserved for an owner does not appear in requests made for other people, or in chats other
+ * than the owner's (W02).
  */
 export const canariesStay: MakeInvariant = () => {
   let reached = 0;

@@ -42,8 +42,8 @@ export const risingEpoch: MakeInvariant = () => {
 const ENDS: ReadonlySet<string> = new Set(['answered', 'silent', 'failed']);
 
 /**
- * A turn is ended by the process that took its lane last, even while another one still believes it
- * holds the lane (D02). Raising the epoch means taking the lane, even when it is released in the
+ * A turn is ended by the process that took its lane last, even while another process still believes
+ * it holds the lane (D02). Raising the epoch means taking the lane, even when it is released in the
  * same step.
  */
 export const endedByHolder: MakeInvariant = () => {

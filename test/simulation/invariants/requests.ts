@@ -42,7 +42,7 @@ export const agentIsTold: MakeInvariant = () => {
           began.clear();
           lost.clear();
         }
-        // A turn written by a person makes no model request.
+        // A turn that a person wrote does not cause a model request.
         if (change.kind === 'turn' && change.from === null && change.to === 'running')
           began.set(change.turn, { at, conversation: change.conversation });
         if (change.kind !== 'part' || change.turn === null || lost.has(change.turn)) continue;
@@ -83,7 +83,9 @@ export const chatsAreApart: MakeInvariant = () => ({
   },
 });
 
-/** Group messages that do not address the bot become context of the next turn there (F06). */
+/**
+ * Group messages that do not address the bot become context for the next turn in the group (F06).
+ */
 export const contextIsHeard: MakeInvariant = () => ({
   id: 'F06',
   atEnd: (simulation) => {

@@ -22,8 +22,8 @@ function groupTurns(simulation: Simulation): ReadonlyMap<string, readonly string
 }
 
 /**
- * Kills each process that has started or resumed a turn with several questions of the chat. Checks
- * no promise itself.
+ * Kills each process that has started or resumed a turn with several questions of the chat. It does
+ * not check a promise itself.
  */
 export const killsTheUnlucky: MakeInvariant = () => {
   let chance: RandomChance | undefined;

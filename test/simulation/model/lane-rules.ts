@@ -122,7 +122,9 @@ function isEndedByReply(
   });
 }
 
-/** No person waits for a heartbeat or a sub-agent, so their failed turns leave no dead letter. */
+/**
+ * Nobody waits for a heartbeat or a sub-agent, so their failed turns do not leave a dead letter.
+ */
 function belongsToPeople(conversation: string): boolean {
   return !isLane(conversation, HEARTBEAT_LANE, SUB_AGENT_LANE);
 }

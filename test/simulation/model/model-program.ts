@@ -20,8 +20,8 @@ const Options = z.strictObject({
   seed: z.number(),
   steps: z.number(),
   /**
-   * How many traces of the first model are written to `folder`, as NAME-0.itf.json and so on; one
-   * of each other model.
+   * The number of traces that the first model writes to `folder`, as NAME-0.itf.json and so on;
+   * every other model writes one.
    */
   traces: z.number(),
   folder: z.string(),

@@ -46,7 +46,7 @@ function startPeople(simulation: Simulation): void {
   });
 }
 
-/** Reactions of people to an approval request: who writes which text at what time. */
+/** People's reactions to an approval request: who writes which text at what time. */
 type ApprovalReaction = readonly {
   readonly by: string;
   readonly says: string;

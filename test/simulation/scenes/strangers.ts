@@ -19,7 +19,7 @@ const OWNER = '1';
 const STRANGERS = ['2', '3'];
 const GROUP = 'g';
 
-/** The tool calls with which a stranger's model tries to reach data of others, in order. */
+/** The tool calls with which a stranger's model tries to reach other people's data, in order. */
 const TRIES: readonly (readonly ScriptedCall[])[] = [
   [{ name: 'read', arguments: { path: 'MEMORY.md' } }],
   [{ name: 'search_memory', arguments: { query: 'canary secret' } }],

@@ -62,7 +62,7 @@ function getTextAfterReply(text: string): string {
 
 /**
  * People in four chats ask, and the owner takes over one chat or another for a while, or only
- * writes into it.
+ * writes in it.
  */
 function startPeople(simulation: Simulation): void {
   const chance = simulation.chance('people');
@@ -163,7 +163,7 @@ const SCENE = {
   },
 } as const satisfies Partial<SimulationScene>;
 
-/** An owner takes over chats and writes into them, through one process. */
+/** An owner takes over chats and writes in them, through one process. */
 export const takeoversEmbedded: SimulationScene = {
   ...EMBEDDED,
   ...SCENE,

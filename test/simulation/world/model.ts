@@ -94,7 +94,7 @@ function readMessage(sent: SentMessage): ModelMessage {
   return { role, text: readText(content), calls: named, resultOf };
 }
 
-/** The text of a content that is plain text or a list of text parts. */
+/** The text of message content, which is plain text or a list of text parts. */
 function readText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

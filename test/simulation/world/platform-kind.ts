@@ -1,6 +1,6 @@
 import type { Capabilities } from '@parley/core';
 
-/** The number of sends allowed in a burst, and the interval of further ones in ms. */
+/** The number of sends allowed in a burst, and the interval between further sends, in ms. */
 export interface SendRate {
   readonly burst: number;
   readonly everyMs: number;

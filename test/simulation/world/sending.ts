@@ -12,7 +12,7 @@ import type { AdapterLife, PlatformAttempts, SendAttempt } from './attempts.ts';
 import { TokenBuckets } from './buckets.ts';
 import type { PlatformKind } from './platform-kind.ts';
 
-/** A message of the bot as people see it in a chat of the platform. */
+/** A message from the bot as people see it in a chat on the platform. */
 export interface DisplayedMessage {
   readonly id: string;
   readonly account: string;
@@ -27,7 +27,7 @@ export interface DisplayedMessage {
   isDeleted: boolean;
 }
 
-/** The outcome of one request of the bot. */
+/** The outcome of one request from the bot. */
 export type SendFate =
   | { readonly kind: 'sent' }
   | {
@@ -90,7 +90,7 @@ export class SendHandler {
     this.#attempts = attempts;
   }
 
-  /** All messages of the bot that people ever saw, in order of appearance. */
+  /** All bot messages that people ever saw, in order of appearance. */
   get shown(): readonly DisplayedMessage[] {
     return this.#shown;
   }
