@@ -58,8 +58,8 @@ const SLOWEST = [
 ];
 
 /**
- * The slowest files, then the packages, so that a broken part shows up before most of what depends
- * on it, then the rest.
+ * The slowest files, then the packages (so that a broken package shows up before most of what
+ * depends on it), then all other files.
  */
 export class SlowestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -76,7 +76,10 @@ function selectorNames(css: string): readonly string[] {
   return Array.from(selectors.matchAll(/[.#]([a-z][\w-]*)/g), ([, name = '']) => name);
 }
 
-/** The words of all quoted and backquoted texts; comments, and text between tags, name no class. */
+/**
+ * The words of all quoted and backquoted strings; comments, and text between tags, do not name
+ * classes.
+ */
 function quotedWords(source: string): readonly string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/ .*$/gm, '');
   const texts = code.match(/'[^'\n]*'|"[^"\n]*"|`[^`]*`/g) ?? [];

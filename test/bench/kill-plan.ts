@@ -5,7 +5,7 @@ import { createChance } from '../privacy/chance.ts';
 export interface KillScale {
   readonly questions: number;
   readonly kills: number;
-  /** Half of the chats are direct ones, the others are threads. */
+  /** Half of the chats are direct chats, the others are threads. */
   readonly chats: number;
   /** How long people ask questions, in ms. */
   readonly askMs: number;

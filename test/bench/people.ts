@@ -71,7 +71,7 @@ const LATEST_MS = 75_000;
 
 /**
  * Quiet people, each in a separate chat. Meanwhile, messages to other people do not count. A person
- * who gets no answer within 75 s is counted and asks no further questions.
+ * who does not get an answer within 75 s is counted and asks no further questions.
  */
 export async function writeSteadily(
   { double, listen }: TelegramCrowd,

@@ -66,7 +66,7 @@ export function startProcess({ name, folder, args, env, readyLine }: ProgramStar
     stdio: ['ignore', 'pipe', log],
   });
   closeSync(log);
-  // A failing benchmark leaves no child process running.
+  // A failing benchmark does not leave child processes behind.
   const end = () => void child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));

@@ -176,7 +176,7 @@ function renderTrend(samples: readonly SoakSample[], minutes: number): string {
   ]);
 }
 
-/** The tables that have rows, and those that still grow in the second half. */
+/** The tables that have rows, and the tables that still grow in the second half. */
 function renderRows(samples: readonly SoakSample[]): string {
   const last = samples.at(-1);
   const half = samples[Math.floor(samples.length / 2)];

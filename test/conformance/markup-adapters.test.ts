@@ -46,7 +46,7 @@ const attack = fc
       (text) => text,
       (text) => toLiteralMarkdown(text),
       (text) => `\`${text}\``,
-      // Slack has no marks for this code, which becomes text.
+      // Slack does not have marks for this code, which becomes text.
       (text) => `中\`${text}\`文`,
       (text) => `\`\`${text} \` ${text}\`\``,
       (text) => `\\\` \`${text}\` \\\``,

@@ -156,7 +156,7 @@ async function askAlone(
   return { groups, commands: commands.slice(before[1]), trips, tookMs };
 }
 
-/** The requests of an idle gateway and worker, and a readable list of them. */
+/** The requests of an idle gateway and worker, and a readable list of the requests. */
 interface IdleSpan {
   readonly groups: readonly StatementGroup[];
   readonly redisCommands: number;

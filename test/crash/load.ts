@@ -6,7 +6,7 @@ import type { Question } from './words.ts';
 /** The maximum number of questions that one person asks in a row. */
 const MAX_BURST = 4;
 /**
- * The maximum number of waiting questions of one person; a conversation accepts 50, including those
+ * The maximum number of one person's waiting questions; a conversation accepts 50, including those
  * in progress.
  */
 const MAX_OF_ONE = 12;

@@ -60,7 +60,7 @@ describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data 
     expect(pictures).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
   });
 
-  it('[G13] [D09] a memory saved through one process is known to all others', async () => {
+  it('[G13] [D09] a memory saved through one process is visible to all others', async () => {
     const { telegram, answers } = scene;
     await scene.ask('Remember that I like green tea.');
     await workers[0]?.end();

@@ -74,8 +74,8 @@ const CHATS = Array.from({ length: 6 }, (_, nth) => 701 + nth);
 /** Longer than every deadline, so that retries fail as well. */
 const SILENCE_MS = 18_000;
 /**
- * The deadline of a probe, in ms. Lower than every deadline of the database, because once those
- * have passed the probe would respond, too.
+ * The deadline of a probe, in ms. Lower than every database deadline, because once those have
+ * passed the probe would respond, too.
  */
 const PROBED_WITHIN_MS = 4_000;
 /** The recovery time that D13 allows after the silence, in ms. */

@@ -24,7 +24,7 @@ const SOURCES = FILES.filter(
     !/(^|\/)(corpus|fixtures|golden)\/|package-lock|parley\.schema/.test(file),
 );
 
-/** The code spans of a page, outside of code blocks. */
+/** The code spans on a page, outside code blocks. */
 function codeSpans(page: string): readonly string[] {
   const text = read(page).replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);

@@ -89,7 +89,7 @@ const Written = z.object({ content: z.string(), kind: z.string(), mark: z.string
 const Pin = z.object({ snapshot_key: z.string(), content: z.string() });
 const Said = z.object({ seq: z.number(), content: z.string() });
 
-/** Counts rows in the database of the installation. */
+/** Counts rows in the installation's database. */
 function stored<Row>(row: z.ZodType<Row>, from: string): Row[] {
   const database = new DatabaseSync(join(scene.folder.path, 'parley.db'), { readOnly: true });
   try {
@@ -154,7 +154,7 @@ describe('text that exceeds the context window', () => {
 });
 
 describe('the words of people in a summarized conversation', () => {
-  it('[G11] [G13] are remembered as written, but inventions of the model are not', async () => {
+  it("[G11] [G13] are remembered as written, but the model's inventions are not", async () => {
     ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);

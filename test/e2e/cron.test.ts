@@ -140,7 +140,7 @@ describe('permission to have jobs', () => {
 });
 
 describe('parley cron', () => {
-  it('[H08] makes the running gateway run a job in the chat of its owner', async () => {
+  it("[H08] makes the running gateway run a job in its owner's chat", async () => {
     scene.telegram.say({ chat: ANN, text: 'hi' });
     await until('hello');
     const added = await cli('add', 'call Bo', '--every', 'daily at 9:00', '--title', 'Bo');

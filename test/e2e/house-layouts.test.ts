@@ -42,7 +42,7 @@ async function command(text: string): Promise<void> {
 
 const taken = () => scene.parley.err().split('settings were read again').length;
 
-/** Saves changed settings of the agent and waits until the process applies them. */
+/** Saves changed agent settings and waits until the process applies them. */
 async function changeAgent(agent: object): Promise<void> {
   const before = taken();
   const file = readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');

@@ -92,7 +92,7 @@ describe('[G03] an agent with an MCP server', () => {
   );
   afterAll(() => scene.close());
 
-  it('validates arguments against the schema of the server before the call', async () => {
+  it("validates arguments against the server's schema before the call", async () => {
     calls('every_get_sum', { a: 'one' });
     const answer = await ask('add');
     expect(answer).toContain('every_get_sum was not run, because its arguments do not fit');
@@ -100,7 +100,7 @@ describe('[G03] an agent with an MCP server', () => {
     expect(await ask('add')).toContain('The sum of 1 and 2 is 3');
   });
 
-  it('lists and reads the resources of a server, marked as untrusted text', async () => {
+  it("lists and reads a server's resources, marked as untrusted text", async () => {
     calls('every_resources', {});
     await ask('what is there?');
     const [listed] = results(lastRequest());
@@ -199,7 +199,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(Date.now() - asked).toBeLessThan(8_000);
   });
 
-  it('leaves no child process behind when Parley is killed', async () => {
+  it('does not leave child processes behind when Parley is killed', async () => {
     const { path, remove } = makeDataFolder({});
     onTestFinished(remove);
     const file = join(path, 'mute.pid');

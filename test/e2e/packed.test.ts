@@ -86,7 +86,7 @@ describe('the package that "npm run release:pack" creates', () => {
     expect(broken).toEqual([]);
   });
 
-  it('[U06] exports its modules with their types, and has no build scripts', () => {
+  it('[U06] exports its modules with their types, and does not have build scripts', () => {
     const manifest = JSON.parse(readFileSync(join(release.installed, 'package.json'), 'utf8'));
     const Modules = z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())]));
     const targets = Object.values(Modules.parse(manifest.exports)).flatMap((target) =>
@@ -104,7 +104,7 @@ describe('the package that "npm run release:pack" creates', () => {
   });
 
   if (isFullRun())
-    it('[U06] contains no compiler, and takes at most 120 MB besides Node', () => {
+    it('[U06] does not contain a compiler, and takes at most 120 MB besides Node', () => {
       const libraries = readdirSync(join(release.installed, 'node_modules'));
       expect(libraries).toEqual(expect.arrayContaining(['discord.js', 'telegraf', 'sharp']));
       const compilers = /^(typescript|esbuild|vitest|@biomejs|turbo|@opentelemetry|react|preact)$/;

@@ -64,7 +64,7 @@ describe('an agent with a profile', () => {
     expect(history.at(-1)).toContain('happy|Good to see you.');
   });
 
-  it('[P14] keeps the persona of the session when the settings change, but uses the new format', async () => {
+  it("[P14] keeps the session's persona when the settings change, but uses the new format", async () => {
     await restart({ profile: 'companion', persona: 'examiner', format: 'emotion_bracket' });
     const prompt = await say('Who are you now?');
     expect(prompt).toContain(WREN);

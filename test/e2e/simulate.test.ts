@@ -24,8 +24,7 @@ const PATH = ['notes', 'AGENTS.md'] as const;
 
 let model: ModelDouble;
 /**
- * The installation of a user with a workspace and one real channel, whose token is not available
- * here.
+ * A user's installation with a workspace and one real channel, whose token is not available here.
  */
 let folder: DataFolder;
 beforeAll(async () => {
@@ -204,7 +203,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await bot(/You said: .*one more/).waitFor();
   });
 
-  it('[U04] advances the clock of the platform and of Parley', async () => {
+  it("[U04] advances the platform's and Parley's clock", async () => {
     await page.getByRole('button', { name: '+1 day' }).click();
     await page.getByText('1,440 minutes ahead').waitFor();
     await openChat('You');
@@ -240,7 +239,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await page.locator('article.mine', { hasText: 'in this topic' }).getByText('edited').waitFor();
   });
 
-  it('[U03] has no axe violations, is readable, and logs nothing to the console', async () => {
+  it('[U03] does not have axe violations, is readable, and logs nothing to the console', async () => {
     expect(await findPageFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
     const stranger = await fetch(`${simulation.address}/api/world`);

@@ -160,7 +160,7 @@ describe('approvals on Telegram', () => {
     });
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');
-    // Approvers have no access of their own, so messages in a direct chat are ignored.
+    // Approvers do not have access of their own, so messages in a direct chat are ignored.
     telegram.say({ chat: CY, text: `/approve ${code(GROUP)}` });
     for (const command of ['/why', '/pair ABCDEFGH', '/model']) {
       telegram.say({ chat: GROUP, from: CY, text: command });

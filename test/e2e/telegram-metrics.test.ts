@@ -102,7 +102,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
   });
 
-  it('[D10] [W02] have no label with the id of a person, a chat or a message', () => {
+  it('[D10] [W02] do not have labels with the id of a person, a chat or a message', () => {
     expect(text).not.toMatch(new RegExp(`"[^"]*\\b${ANN}\\b[^"]*"`));
     const allowed = documented();
     for (const { name, labels } of after.filter((one) => one.name.startsWith('parley_'))) {

@@ -51,7 +51,7 @@ interface SceneOptions {
 
 /**
  * Starts everything in the test process: Ann is the owner, Bo may write, and the group is served.
- * `more` are settings of the model, `besides` are other settings.
+ * `more` are model settings, `besides` are other settings.
  */
 export async function startTelegramScene(
   more: object = {},

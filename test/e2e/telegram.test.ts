@@ -145,7 +145,7 @@ describe('a group in Telegram', () => {
     expect(scene.model.total - asked).toBe(1);
   });
 
-  it('[W02] sees no server names or settings when the model fails', async () => {
+  it('[W02] does not see server names or settings when the model fails', async () => {
     scene.model.fault({ kind: 'status', status: 401 });
     scene.telegram.say({ chat: GROUP, from: 77, text: 'again @parley_test_bot' });
     const [, notice] = await scene.untilAnswers(GROUP, 2);

@@ -171,7 +171,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await page.getByText('You chose Run the plan.').waitFor();
     await page.reload();
     await page.getByText('You chose Run the plan.').waitFor();
-    // The last answer of the agent was not a plan, so it has no button.
+    // The agent's last answer was not a plan, so it has no button.
     await expect.poll(() => button(page, 'Run the plan').count()).toBe(0);
     await sendMessage(page, '/run');
     await untilAnswer(page, 'That plan has been run.');

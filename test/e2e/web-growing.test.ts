@@ -52,7 +52,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
   const older = () => page.getByRole('button', { name: 'Older conversations' });
   const reload = () => page.evaluate("dispatchEvent(new Event('focus'))");
 
-  it('[U08] has no gap when more than a page of entries arrived while it was not connected', async () => {
+  it('[U08] does not have gaps when more than a page of entries arrived while it was not connected', async () => {
     await older().click();
     await expect.poll(titles).toEqual(titlesOf(120, 21));
     arrive(121, 190);
@@ -71,7 +71,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await expect.poll(titles).toEqual(titlesOf(121, 1));
   });
 
-  it('[U08] shows neither a deleted entry nor duplicates of a moved one, on any page', async () => {
+  it('[U08] does not show a deleted entry or duplicates of a moved entry, on any page', async () => {
     await older().click();
     await older().click();
     await expect.poll(titles).toEqual(titlesOf(120, 1));

@@ -7,7 +7,7 @@ import { startWebTelegramScene, type WebTelegramScene } from './web-telegram-sce
 const chromiumUrl = inject('chromiumUrl');
 const TRAINS = 'The **7:32** is the fastest:\n\n| leaves | arrives |\n|---|---|\n| 7:32 | 9:20 |';
 
-describe.runIf(chromiumUrl)('the inbox of the page', () => {
+describe.runIf(chromiumUrl)("the page's inbox", () => {
   let scene: WebTelegramScene;
   let page: Page;
   beforeAll(async () => {

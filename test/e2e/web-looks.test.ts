@@ -22,7 +22,7 @@ ${'const wide = 1; '.repeat(30)}
 
 > quote`;
 
-describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () => {
+describe.runIf(chromiumUrl)("the page's appearance and accessibility", () => {
   let scene: WebScene;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '');

@@ -216,7 +216,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     },
   );
 
-  it('[U03] do not find data of an owner who used the same tab, and are signed out within seconds when revoked', async () => {
+  it('[U03] do not find data of an owner who used the same tab, and are signed out within seconds when they are revoked', async () => {
     const page = await scene.open({ viewport: { width: 1280, height: 740 } });
     await untilAnswer(page, ANSWERED);
     await page.goto(`${scene.parley.address}/#token=${tokens.get('operator')}`);

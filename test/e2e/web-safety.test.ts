@@ -11,7 +11,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** The page title before and after the name of the agent is loaded. */
+/** The page title before and after the agent's name is loaded. */
 const OWN_TITLES = ['Parley', 'Assistant'];
 
 /**

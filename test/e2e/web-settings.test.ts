@@ -55,7 +55,7 @@ agent:
       .poll(
         async () => {
           await page.reload();
-          // Until the page knows the name of the agent, its heading is the name of the program.
+          // Until the page has loaded the agent's name, its heading is the program's name.
           const named = page.getByRole('heading', { level: 1, name: /olly$/ });
           return named.textContent();
         },

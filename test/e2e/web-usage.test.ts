@@ -145,7 +145,7 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
     await page.getByText('No usage in this period.').waitFor();
   });
 
-  it('[U07] fits a phone, is readable in light and dark, and has no axe violations', async () => {
+  it('[U07] fits a phone, is readable in light and dark, and does not have axe violations', async () => {
     const other = await scene.open();
     for (const view of ['#/usage', '#/usage/person/90']) {
       await other.goto(`${scene.parley.address}/${view}`);

@@ -107,7 +107,7 @@ describe('BOOT.md', () => {
     expect(model.total).toBe(5);
   });
 
-  it('[W08] [G09] sends no message when there is nothing to report', async () => {
+  it('[W08] [G09] does not send a message when there is nothing to report', async () => {
     await start();
     await say('hello');
     writeFileSync(inWorkspace('BOOT.md'), BOOT);

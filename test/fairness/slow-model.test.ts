@@ -47,7 +47,7 @@ describe('a slow model', () => {
     await Promise.all(held.map(({ asked }) => asked));
     const asked = scene.model.total;
     scene.telegram.say({ chat: three, text: 'third' });
-    // A command needs no turn, so it is answered; the message before it is already stored.
+    // A command does not need a turn, so it is answered; the message before it is already stored.
     scene.telegram.say({ chat: three, text: '/whoami' });
     expect((await scene.untilAnswers(three, 1))[0]).toContain('You are');
     expect(scene.model.total).toBe(asked);

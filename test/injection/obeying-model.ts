@@ -110,7 +110,7 @@ function getStepAt(
   return forEver ? (steps[at] ?? steps.at(-1)) : steps[at];
 }
 
-/** The tool results since the last message of a person. */
+/** The tool results since a person's last message. */
 function listToolResults({ messages }: ChatRequest): string[] {
   const from = messages.findLastIndex(({ role }) => role === 'user');
   return messages

@@ -27,7 +27,7 @@ function control(method: string, action: string, body?: object): Promise<Respons
 }
 
 describe('the model double', () => {
-  it('answers a request without streaming by repeating the last text of the user', async () => {
+  it("answers a request without streaming by repeating the user's last text", async () => {
     const answer = await (
       await chat({ messages: [user('a'), { role: 'assistant', content: 'b' }, user('**c**')] })
     ).json();

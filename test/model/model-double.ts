@@ -65,7 +65,7 @@ export class ModelDouble {
   readonly heard: HeardSpeech[] = [];
   /** The audio returned for every text; null when the service is out of order. */
   voice: Uint8Array | null = Uint8Array.from(Buffer.from('OggS and a voice'));
-  /** The texts to be spoken, oldest first. */
+  /** The text of each speech request, oldest first. */
   readonly spoken: SpokenSpeech[] = [];
   readonly #server: Server;
   #script: ReplyScript;

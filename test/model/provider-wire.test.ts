@@ -65,7 +65,7 @@ describe('an OpenAI-compatible server', () => {
     });
   });
 
-  it('[G17] that sends no token counts is estimated, at the configured price', async () => {
+  it('[G17] that does not send token counts is estimated, at the configured price', async () => {
     double.queue({ text: 'x'.repeat(40), usage: 'none' });
     const price = { inputPerMillion: 1, outputPerMillion: 100_000 };
     const events = await askModel(createModel(createProviderSettings(double, { price })).model);

@@ -24,7 +24,7 @@ export const ScriptedReply = z.union([
       )
       .optional(),
     finishReason: z.string().optional(),
-    /** `none` sends no token counts, as some servers do. */
+    /** `none` does not send token counts, as is the case with some servers. */
     usage: z
       .union([
         z.literal('none'),

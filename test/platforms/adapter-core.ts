@@ -46,7 +46,7 @@ export interface ReportedEvents {
   readonly senders: (SenderFacts | undefined)[];
   /** Missed messages that were not passed on, with the reasons. */
   readonly skipped: { readonly message: InboundMessage; readonly reason: string }[];
-  /** Events that start no turn, with the reasons. */
+  /** Events that do not start a turn, with the reasons. */
   readonly ignored: { readonly event: IgnoredEvent; readonly reason: string }[];
   readonly revised: Revision[];
   readonly reactions: InboundReaction[];

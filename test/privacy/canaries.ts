@@ -19,7 +19,7 @@ export interface PersonStatement {
   inMainSession: boolean;
 }
 
-/** A word that occurs in exactly one place of the workspace. */
+/** A word that occurs in exactly one place in the workspace. */
 export interface Canary {
   readonly word: string;
   readonly meantFor: IntendedAudience;

@@ -23,7 +23,7 @@ interface HostileModelOptions {
   readonly query: () => string;
   /** Something in a request, to be quoted or written down. */
   readonly shown: (request: ModelRequest) => string | undefined;
-  /** Something private in a request, to be written where others may read it. */
+  /** Something private in a request, to be written where other people may read it. */
   readonly secret: (request: ModelRequest) => string | undefined;
   /** The model's answer to a request, which repeats what the model was shown. */
   readonly echo: (request: ModelRequest) => string;

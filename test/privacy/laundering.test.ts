@@ -201,7 +201,10 @@ const LAUNDERS: readonly Step[] = [
   },
 ];
 
-/** Puts MEMORY.md where others read, search and follow, in spellings that look like other names. */
+/**
+ * Puts MEMORY.md where other people read, search and follow, in spellings that look like other
+ * names.
+ */
 const LAUNDERS_BY_COMMAND: readonly Step[] = [
   () => {
     const places = [
@@ -262,7 +265,7 @@ async function seenBy(scene: Scene, from: ChatLocation): Promise<readonly string
   return [...new Set(words)].sort();
 }
 
-/** Must hold after every row: others see only what was public before. */
+/** Must hold after every row: other people see only what was public before. */
 async function expectNothingGotOut(scene: Scene): Promise<void> {
   const open = ['format', 'knowledge', 'note', 'persona'].map((word) => `sesame-${word}`);
   for (const from of [STRANGER, GROUP]) expect(await seenBy(scene, from)).toEqual(open);

@@ -3,7 +3,7 @@ import type { AdmittedMessage } from '@parley/store';
 import type { RandomChance } from './chance.ts';
 
 /**
- * The people whom the settings name as owners of the agent; the second is removed and added again
+ * The people whom the settings name as the agent's owners; the second is removed and added again
  * during a run.
  */
 export const FIRST_OWNER = 'alpha:1';
@@ -92,8 +92,8 @@ export function isMainSession(
 }
 
 /**
- * Whether ingress treats the writer as a linked account of an owner of this agent: all are linked
- * with the first owner.
+ * Whether ingress treats the writer as a linked account of one of the agent's owners: all are
+ * linked with the first owner.
  */
 function isLinked({ fromOwner }: ChatWriter, owners: readonly string[]): boolean {
   return fromOwner === true && owners.includes(FIRST_OWNER);

@@ -62,7 +62,7 @@ const CHARACTER: Character = {
   ephemeral: 'Be brief today.',
 };
 
-/** The files for which the agent of a world asks approval; it may write all others freely. */
+/** The files for which an agent asks approval; it may write all other files freely. */
 const PROMPT_FILES = createPromptFiles([
   ...['AGENTS.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md'],
   ...['memory/', 'skills/', 'formats/', 'personas/', 'output-formats/'],

@@ -31,7 +31,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     return { bus, heard };
   }
 
-  it('[D09] a process receives its own events immediately and once, and those of others in order', async () => {
+  it("[D09] a process receives its own events immediately and once, and other processes' events in order", async () => {
     const [one, two] = [await open(), await open()];
     one.bus.publish(stop('a'));
     expect(one.heard).toEqual([stop('a')]);

@@ -153,7 +153,7 @@ describe.runIf(bash)('.ci/run', () => {
     expect(out).toContain('FAILED (exit 1)');
   });
 
-  it('[U09] runs no tests when the installation fails', () => {
+  it('[U09] does not run tests when the installation fails', () => {
     const { status, called } = ciRun({ ...PASSED, [INSTALL]: 'exit 1' });
     expect({ status, called }).toEqual({ status: 1, called: [INSTALL] });
   });

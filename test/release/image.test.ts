@@ -24,7 +24,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** The path of the libraries in the image. In a normal run, they are the repository's libraries. */
 const MODULES = '/parley/node_modules';
 
-/** The files of the repository that `.dockerignore` does not exclude. */
+/** The repository files that `.dockerignore` does not exclude. */
 function contextFiles(): string[] {
   const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n');
   const taken = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));

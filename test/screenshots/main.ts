@@ -98,7 +98,8 @@ async function listViews(page: Page): Promise<readonly string[]> {
 }
 
 /**
- * A script for the page that replaces this machine's folders with those of a usual installation.
+ * A script for the page that replaces this machine's folders with the folders of a usual
+ * installation.
  */
 function createPathScript(data: string): string {
   const folders = [

@@ -65,7 +65,7 @@ const TRIES: Partial<Record<ServiceName, (path: string) => ProgramProblem | null
   // macOS has version 3.
   bash: (path) =>
     findProblem(path, ['-c', '[ "$BASH_VERSINFO" -ge 5 ]'], 'is older than version 5'),
-  // The tar of BusyBox has no long options.
+  // BusyBox's tar does not have long options.
   tar: (path) =>
     findProblem(path, ['--version'], 'is neither GNU tar nor bsdtar', /GNU tar|bsdtar/),
   // BusyBox and macOS have different versions with other options.

@@ -47,7 +47,7 @@ export function judgeStart(
 
 /**
  * Whether the program was installed by npm or written by a test; the folder of listed programs
- * contains those of the machine.
+ * contains the machine's programs.
  */
 function isOurs(place: string): boolean {
   if (place.includes(`${sep}${LISTED}`)) return false;

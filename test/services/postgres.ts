@@ -26,7 +26,7 @@ import {
  * A private PostgreSQL on a free port, without fsync, or the server named by
  * `PARLEY_TEST_POSTGRES_URL`. `PARLEY_TEST_INITDB` names the initdb beside the server to start. If
  * the tests run as root, the server runs as the user `postgres` or `nobody`, because PostgreSQL
- * refuses to run as root. `settings` override the ones that make the server fast.
+ * refuses to run as root. `settings` override the default settings, which make the server fast.
  */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},

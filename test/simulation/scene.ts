@@ -32,19 +32,19 @@ export interface SimulationScene {
    */
   readonly processes: Readonly<Record<string, ProcessRole>>;
   readonly platforms: readonly PlatformKind[];
-  /** Settings added to those of every scene. */
+  /** Settings added to the settings of every scene. */
   readonly settings?: object;
   /** Workspace files that exist before the first start. */
   readonly files?: Readonly<Record<string, string>>;
   /** How long people write and faults occur, in ms; a minute by default. */
   readonly spanMs?: number;
-  /** Promises that only this scene can check, besides those of every scene. */
+  /** Promises that only this scene can check, besides the promises of every scene. */
   readonly invariants?: readonly MakeInvariant[];
   /** The faults that make sense in this scene. */
   readonly faults: readonly FaultKind[];
   /** How long the run continues after the last fault even without pending work, in ms. */
   readonly calmMs?: number;
-  /** The thinking time of the model in ms, if not the default. */
+  /** The model's thinking time in ms, if not the default. */
   readonly thinkMs?: readonly [number, number];
   /** The model's answer to a request made by `simulation.time.process`. */
   answer(request: ModelRequest, simulation: Simulation): ModelAnswer;
@@ -66,7 +66,7 @@ export interface SimulationScene {
    * in the world, when all processes have started.
    */
   people(simulation: Simulation): void;
-  /** Called in the world when people first see a message of the bot. */
+  /** Called in the world when people first see a bot message. */
   seen?(shown: Omit<Shown, 'isDeleted'>, platform: string, simulation: Simulation): void;
   /**
    * Whether the scene still expects something, after the faults have ended, that the tables common

@@ -247,7 +247,7 @@ export class Simulation {
       network.serve(host, serve);
   }
 
-  /** Called when people see a message of the bot. */
+  /** Called when people see a bot message. */
   note(platform: string, shown: Omit<Shown, 'isDeleted'>, hasKeys: boolean): void {
     const chat = `${platform}:${shown.account}:${shown.chat}`;
     this.#sent.push({ kind: 'sent', part: shown.part, key: hasKeys ? shown.key : null, chat });

@@ -80,7 +80,7 @@ describe('test files that take turns', () => {
   });
 });
 
-describe('the titles of a test file', () => {
+describe("a test file's titles", () => {
   it('[U09] list what it proves each time, but not what depends on the day or a full run', () => {
     const text = `
       it('[A01] always', () => {});

@@ -48,9 +48,7 @@ export function listAnswers({ world }: BusyParley, chat: number): readonly strin
   return all.filter(({ from }) => from === 'bot').map(({ text }) => text);
 }
 
-/**
- * Writes in Telegram and waits until an answer contains this text; returns the id of the message.
- */
+/** Writes in Telegram and waits until an answer contains this text; returns the message's id. */
 export async function sendAndWait(
   asked: BusyParley,
   chat: number,

@@ -214,7 +214,7 @@ function finishesWork(fixture: string, servers: ServerAddresses | null): void {
     // The adapter tries to resume the earlier Discord session a few times, and strangers' messages
     // arrive only through a session.
     await expect.poll(() => work.stateOf('discord')).toBe('connected');
-    // From now on it is an account of the owner, in one conversation with the other account.
+    // From now on it is one of the owner's accounts, in one conversation with the other account.
     work.writeOnDiscord(DORA, 'q55 hello');
     await expect.poll(() => work.asked('q55')).toBe(1);
     work.write(OWNER, 'q56 hello');

@@ -22,8 +22,8 @@ const FAULTS = createApiFaults({
 });
 
 /**
- * GitHub: comments on issues and on a diff. GitHub has no direct chats; a person who is alone with
- * the bot mentions it in an issue of their own.
+ * GitHub: comments on issues and on a diff. GitHub does not have direct chats; a person who is
+ * alone with the bot mentions it in an issue of their own.
  */
 export async function startGitHubPeer(): Promise<PlatformPeer> {
   const double = await new GitHubDouble().start();

@@ -22,7 +22,7 @@ export interface PersonMessage {
   /** The id of the message being replied to. */
   readonly replyTo?: string;
   /**
-   * Small text files or pictures; several of them form an album, or the closest equivalent of the
+   * Small text files or pictures; several of them form an album, or the closest equivalent on the
    * platform.
    */
   readonly files?: readonly ('document' | 'picture')[];
@@ -103,7 +103,7 @@ export interface PlatformPeer {
   direct(): ChatLocation;
   /** Creates a group or, on platforms without groups, another direct chat. */
   group(): ChatLocation;
-  /** Creates a thread beside others in a new group. */
+  /** Creates a thread next to other threads in a new group. */
   thread(): ChatLocation;
   /** The second person of a group. */
   other(place: ChatLocation): string;

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { ChannelBehavior } from './behaviour.ts';
 
 /**
- * Tests what survives the end of the process for messages in each state: answered, being answered,
+ * Tests what survives when the process ends, for messages in each state: answered, being answered,
  * not yet received. Ending the process once covers all states, because each end costs seconds.
  * @param quotes whether the platform shows which message an answer replies to.
  */

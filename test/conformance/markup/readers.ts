@@ -14,7 +14,7 @@ interface DialectReader {
    * @param plain the text of the part without formatting.
    */
   readonly read: (text: string, plain: string) => TextStretch[];
-  /** The length that counts toward the limit of the platform. */
+  /** The length that counts toward the platform's limit. */
   readonly counted: 'visible' | 'everything';
 }
 

@@ -38,7 +38,7 @@ export function getRequiredFormats(
 ): Format[] {
   const { dialect } = target;
   if (!getManner(target).roomy) return [];
-  // These dialects have no escapes, so a mark beside a literal special character may have to be
+  // These dialects do not have escapes, so a mark beside a literal special character may have to be
   // dropped.
   const isAmongSigns = formats.includes('hard') || /[*_~`]/.test(word?.line ?? '');
   if (WITHOUT_ESCAPES.includes(dialect) && isAmongSigns) return [];

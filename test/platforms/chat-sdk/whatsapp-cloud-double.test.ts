@@ -147,7 +147,7 @@ describe('the WhatsApp Cloud API double, driven by the real adapter', () => {
     await expect(post('who am I')).rejects.toMatchObject({ code: 'AUTH_FAILED' });
   });
 
-  it('signs its webhooks, so that the adapter refuses those of another app', async () => {
+  it("signs its webhooks, so that the adapter refuses another app's webhooks", async () => {
     await host.close();
     await start({ appSecret: 'another' });
     await double.say({ person: ann, text: 'hello' });

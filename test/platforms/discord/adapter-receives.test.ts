@@ -46,7 +46,7 @@ describe('receiving messages from Discord', () => {
     double.say({ channel: thread, from: ANN, text: 'in a thread' });
     const post = double.thread({ channel: forum, name: 'broken', from: ANN, text: 'first' });
     await hears(2);
-    // The line "started a thread" in the parent channel has no author.
+    // The line "started a thread" in the parent channel does not have an author.
     expect(received.map(({ chat, text }) => [chat, text])).toEqual([
       [
         {

@@ -13,7 +13,7 @@ export const ANN = '200000000000000501';
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** The adapter, its double, and all reports of the adapter to the core. */
+/** The adapter, its double, and everything that the adapter reports to the core. */
 export interface DiscordScene extends ReportedEvents {
   readonly double: DiscordDouble;
   readonly adapter: ChannelAdapter;

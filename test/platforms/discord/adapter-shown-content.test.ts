@@ -76,7 +76,7 @@ describe('[F16] shared content on Discord', () => {
     expect((await hears(3)).replyTo).toEqual({ messageId: id });
   });
 
-  it('is recorded and starts no turn when Discord itself wrote it', async () => {
+  it('is recorded and does not start a turn when Discord itself wrote it', async () => {
     const here = await startDiscordScene();
     await here.connect();
     const { double, hears, ignored, received } = here;

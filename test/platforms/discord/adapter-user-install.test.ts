@@ -67,7 +67,7 @@ describe('a command from an app that a person has added to their account', () =>
     // The same part is sent again, as after a lost confirmation.
     await here.answers(id, 'and more', { id: 'part_2', index: 1, idempotencyKey: 'second' });
     expect(shownIn(here, channel)).toEqual(['Hello yourself', 'and more']);
-    // Discord refuses all other calls of the bot in this chat.
+    // Discord refuses all of the bot's other calls in this chat.
     expect(double.calls(`GET /channels/${channel}`)).toEqual([]);
     expect(double.calls(`POST /channels/${channel}`)).toEqual([]);
   });
@@ -235,7 +235,7 @@ describe('the offered commands', () => {
     expect(shownIn(here, channel)[0]).toBe('Fine');
   });
 
-  it('[F09] leave the name of that command to a skill', async () => {
+  it("[F09] leave that command's name to a skill", async () => {
     const commands = [...COMMANDS, { name: 'ask', summary: 'a skill', isSkill: true as const }];
     const here = await connected({ settings: { userInstall: 'always' }, commands });
     const { double } = here;

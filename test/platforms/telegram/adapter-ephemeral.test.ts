@@ -134,7 +134,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'see', onlyFor: ANN });
   });
 
-  it('[F18] gets a late answer in the direct chat of its sender, and not in the group', async () => {
+  it("[F18] gets a late answer in its sender's direct chat, and not in the group", async () => {
     let now = 1_000_000;
     const { double, answer } = await whispered({
       double: { clock: () => now },

@@ -124,7 +124,7 @@ describe('files that people send', () => {
   });
 });
 
-describe('files of a Bot API server in local mode', () => {
+describe('files on a Bot API server in local mode', () => {
   const folders: string[] = [];
   afterEach(async () => {
     await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));

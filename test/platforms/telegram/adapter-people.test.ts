@@ -268,7 +268,7 @@ describe('Telegram updates other than new messages', () => {
     expect(received.map(({ text }) => text)).toEqual(['after']);
   });
 
-  it('[F12] shows typing in the general topic of a forum, where messages have no topic', async () => {
+  it("[F12] shows typing in a forum's general topic, where messages have no topic", async () => {
     const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: { id: FORUM, is_forum: true }, text: 'general' });

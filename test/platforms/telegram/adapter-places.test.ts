@@ -104,7 +104,7 @@ describe('a chat of a business account', () => {
   });
 });
 
-describe('the direct messages of a channel', () => {
+describe("a channel's direct messages", () => {
   it('[F17] are answered in the topic of the subscriber, without typing', async () => {
     const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
@@ -188,7 +188,7 @@ describe('an update that Parley cannot read', () => {
   });
 });
 
-describe('a button of a message that is too old for Telegram to show', () => {
+describe('a button below a message that is too old for Telegram to show', () => {
   const FORUM = { id: -1_001_234_567_890, type: 'supergroup', title: 'Team' };
   const PRIVATE = { id: ANN, type: 'private', first_name: 'Ann' };
 

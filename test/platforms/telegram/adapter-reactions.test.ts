@@ -13,7 +13,7 @@ const untilRead = ({ double }: TelegramScene) =>
   double.waitFor(() => double.pendingUpdates().length === 0);
 
 describe('[F06] reactions of people', () => {
-  it('reach the core as all current reactions of a person, in private chats', async () => {
+  it("reach the core as all of a person's current reactions, in private chats", async () => {
     const here = await startTelegramScene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: ANN, text: 'q' });
@@ -83,7 +83,7 @@ describe('[F06] reactions of people', () => {
     expect(double.calls('getCustomEmojiStickers')).toHaveLength(2);
   });
 
-  it('[D01] are delivered again when they could not be stored, and keep the first id of a group', async () => {
+  it("[D01] are delivered again when they could not be stored, and keep a group's first id", async () => {
     let failures = 1;
     const reacted = async () => {
       failures -= 1;

@@ -61,7 +61,7 @@ describe('the WhatsApp adapter', () => {
     expect(waits.length).toBeGreaterThan(0);
   });
 
-  it('[F12] marks answered messages as read, but not those of people it does not answer', async () => {
+  it('[F12] marks answered messages as read, but not the messages of people it does not answer', async () => {
     const outcomes: Record<string, IngressOutcome> = {
       stranger: { kind: 'refused', reason: 'x' },
       overheard: { kind: 'ignored', reason: 'x' },
@@ -134,7 +134,7 @@ describe('the WhatsApp adapter', () => {
     ]);
   });
 
-  it('[F05] keeps the chat of a person who was allowed before their number was known', async () => {
+  it("[F05] keeps a person's chat if they were allowed before their number was known", async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson({ hidden: true });
     const bob = double.addPerson();
@@ -194,7 +194,7 @@ describe('the WhatsApp adapter', () => {
     expect(received[2]?.replyTo).toMatchObject({ messageId: platformMessageId, text: 'yes?' });
   });
 
-  it('[F07] ignores channels, statuses, lists, and messages of the owner on the phone', async () => {
+  it("[F07] ignores channels, statuses, lists, and the owner's messages on the phone", async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson();
     for (const chat of ['status@broadcast', '77@broadcast', '88@newsletter'])

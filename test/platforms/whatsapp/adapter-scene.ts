@@ -17,11 +17,11 @@ export interface WhatsAppSceneOptions extends CoreOverrides {
   readonly unlinked?: boolean;
   readonly env?: Partial<WhatsAppEnv>;
   readonly double?: WhatsAppDoubleOptions;
-  /** Settings of the account besides the server's address. */
+  /** The account's settings, besides the server's address. */
   readonly settings?: object;
 }
 
-/** The double, a connected adapter, and all reports of the adapter to the core. */
+/** The double, a connected adapter, and everything that the adapter reports to the core. */
 export interface WhatsAppScene extends ReportedEvents {
   readonly double: WhatsAppDouble;
   readonly adapter: ChannelAdapter;
@@ -146,7 +146,7 @@ function toText(value: unknown): string {
   return JSON.stringify(value, BufferJSON.replacer);
 }
 
-/** A core that counts messages as ingress does: refused ones are delivered again. */
+/** A core that counts messages as ingress does: refused messages are delivered again. */
 function createCountingCore(double: WhatsAppDouble, wishes: WhatsAppSceneOptions) {
   const changed = () => double.transcript.changes.changed();
   const settings = { url: double.url, pace: true, ...wishes.settings };

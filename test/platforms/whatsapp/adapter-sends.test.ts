@@ -171,7 +171,7 @@ describe('sending to WhatsApp', () => {
     expect(waits).toEqual([15_000]);
   });
 
-  it('[D05] sends at the pace of a person, typing longer before longer text', async () => {
+  it("[D05] sends at a person's pace, typing longer before longer text", async () => {
     const waits: number[] = [];
     // The core would show typing for 15 s, but the message ends it.
     const wait = async (ms: number, signal: AbortSignal) => {

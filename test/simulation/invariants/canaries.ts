@@ -2,7 +2,7 @@ import { findQuestions } from '../scenes/script.ts';
 import type { ModelRequest } from '../world/model.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** Marks a secret of the owner, wherever it is stored. */
+/** Marks an owner's secret, wherever it is stored. */
 export const CANARY = /\bcanary[a-z0-9]+\b/g;
 
 /**

@@ -66,8 +66,7 @@ export const endedByHolder: MakeInvariant = () => {
         }
       }
       return changes.flatMap((change) => {
-        // A lane without earlier runs was taken for the message of a person, under the lock of the
-        // lane.
+        // A lane without earlier runs was taken for a person's message, under the lane's lock.
         if (change.kind !== 'turn' || change.from === null || !ENDS.has(change.to)) return [];
         const taker = takers.get(change.conversation)?.process;
         if (taker === undefined || taker === process) return [];

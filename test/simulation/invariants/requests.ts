@@ -37,7 +37,7 @@ export const agentIsTold: MakeInvariant = () => {
       // Work missing from an older copy of the database cannot be reported.
       if (changes.some(({ kind }) => kind === 'rewound')) lost.clear();
       for (const change of changes) {
-        // An older copy contains neither these turns nor the outcome of their answers.
+        // An older copy does not contain these turns or the outcome of their answers.
         if (change.kind === 'rewound' && change.by === 'older-copy') {
           began.clear();
           lost.clear();

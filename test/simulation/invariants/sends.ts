@@ -213,7 +213,7 @@ export const ratesAreKept: MakeInvariant = () => {
 };
 
 /**
- * A chat that accepts each send slowly does not delay the others by more than this (D05). In ms.
+ * A chat that accepts each send slowly does not delay other chats by more than this (D05). In ms.
  */
 const OWN_PACE_MS = 4_000;
 

@@ -47,7 +47,7 @@ export const killsTheUnlucky: MakeInvariant = () => {
 
 /**
  * A turn that was started this often is given up: it becomes a dead letter and its chat is notified
- * (D06). Its questions have no answer, so counting answers alone would report them as lost.
+ * (D06). Its questions are not answered, so counting answers alone would report them as lost.
  */
 export const nothingGivenUpSilently: MakeInvariant = () => {
   const starts = new Map<string, number>();

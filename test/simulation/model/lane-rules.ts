@@ -110,7 +110,7 @@ export function checkTurn(
   ];
 }
 
-/** Whether the step stores a reply of a person that interrupted this turn. */
+/** Whether the step stores a person's reply that interrupted this turn. */
 function isEndedByReply(
   { applied }: StepMoment,
   { conversation, to }: CheckedChange<'turn'>['change'],

@@ -97,7 +97,7 @@ const SCENE = {
   people: startPeople,
 } as const satisfies Partial<SimulationScene>;
 
-/** The owner's private text must not appear in requests and chats of other people. */
+/** The owner's private text must not appear in other people's requests and chats. */
 export const strangersEmbedded: SimulationScene = {
   ...EMBEDDED,
   ...SCENE,

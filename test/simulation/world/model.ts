@@ -12,7 +12,7 @@ export interface ModelRequest {
 export interface ModelMessage {
   readonly role: string;
   readonly text: string;
-  /** The tool calls of the model in this message. */
+  /** The model's tool calls in this message. */
   readonly calls: readonly { readonly id: string; readonly name: string }[];
   /** The call whose result is in this message. */
   readonly resultOf?: string | undefined;
@@ -46,8 +46,8 @@ export function drawModelFault(chance: RandomChance, isBad: boolean): ModelFault
 }
 
 /**
- * The address of the model in the settings of a simulated Parley. The user name in it makes the
- * request use `fetch`.
+ * The model's address in the settings of a simulated Parley. The user name in it makes the request
+ * use `fetch`.
  */
 export const MODEL_URL = 'http://seed@model.simulation/v1';
 export const MODEL_HOST = 'model.simulation';

@@ -238,7 +238,7 @@ export class SendHandler {
     return found;
   }
 
-  /** Edits, deletions and reactions of the bot. Only the connection can fail. */
+  /** The bot's edits, deletions and reactions. Only the connection can fail. */
   messages(life: AdapterLife): MessageCapability {
     const change = async ({ chatId }: ChatAddress, work: () => void): Promise<void> => {
       this.#attempts.touch('send', life, this.#time.now);

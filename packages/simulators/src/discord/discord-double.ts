@@ -66,7 +66,7 @@ export interface DiscordDouble {
    */
   openPrivate(people: readonly string[], name?: string): string;
   /**
-   * Opens the direct messages with a person; the bot learns of the channel only from the first
+   * Opens the direct messages with a person; the bot is notified of the channel only with the first
    * message.
    */
   dmWith(user: string): string;

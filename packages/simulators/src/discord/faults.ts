@@ -49,7 +49,7 @@ const RestFault = z.discriminatedUnion('kind', [
 ]);
 export type RestFault = z.infer<typeof RestFault>;
 
-/** A fault of the gateway that takes effect immediately. */
+/** A gateway fault that takes effect immediately. */
 const GatewayFault = z.discriminatedUnion('kind', [
   /** Drops the connection without a close frame. */
   z.strictObject(kind('drop')),

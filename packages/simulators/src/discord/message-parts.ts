@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { World } from './world.ts';
 
-/** The content of a message from a person or another bot besides text and files. */
+/** The content of a message from a person or another bot, besides text and files. */
 export const MessageParts = z.strictObject({
   embeds: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
   /** Rows of buttons, or components v2. */

@@ -100,7 +100,7 @@ export async function readDraft(
   };
 }
 
-/** Edits a message of the bot; fields absent from the call keep their values. */
+/** Edits one of the bot's messages; fields absent from the call keep their values. */
 async function editMessage(
   world: World,
   channel: Channel,

@@ -13,8 +13,8 @@ const LIMIT = {
 } as const;
 
 /**
- * Validates a form, which consists of texts and of text inputs that are each in a label or in their
- * own row.
+ * Validates a form, which consists of text blocks and of text inputs that are each in a label or in
+ * their own row.
  * @throws Refusal with code 50035 (invalid form body) naming the field
  */
 export function checkModal(modal: Json): void {

@@ -3,8 +3,8 @@ import { type MarkedMessage, readMessage } from './read-message.ts';
 import { type FlattenedMessage, Flattener } from './tokens.ts';
 
 /**
- * Parses Slack's mrkdwn strictly, as in the field `text` of a message: only unambiguous marks
- * count, and ambiguous marks, notifications and invalid tokens are violations.
+ * Parses Slack's mrkdwn strictly, as in a message's `text` field: only unambiguous marks count, and
+ * ambiguous marks, notifications and invalid tokens are violations.
  *
  * Sources, read in November 2026: Slack's "Formatting message text" (the marks; the three entities;
  * tokens in angle brackets; `>` at the start of a line; lists are text) and its help article on

@@ -118,9 +118,7 @@ export interface PlayOptions {
    * final, in ms; 2 s when absent.
    */
   readonly settleMs?: number;
-  /**
-   * Text that differs on every run, such as codes and times; both texts are compared without it.
-   */
+  /** Text that differs on every run, such as codes and times; it is ignored in the comparison. */
   readonly ignore?: readonly RegExp[];
 }
 

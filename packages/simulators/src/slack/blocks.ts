@@ -34,7 +34,7 @@ export function toTextBlocks(text: string, nextId: () => string): WireBlock[] {
   return [{ type: 'rich_text', block_id: nextId(), elements: parseMrkdwn(text) }];
 }
 
-/** Converts the blocks of a message that was written in Markdown to mrkdwn, for its `text`. */
+/** Converts the blocks of a message written in Markdown to mrkdwn, for its `text`. */
 export function blocksToMrkdwn(blocks: readonly WireBlock[]): string {
   return blocks
     .map((block) => {

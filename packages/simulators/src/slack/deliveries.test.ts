@@ -236,7 +236,7 @@ describe('Socket Mode of the Slack double', () => {
     ]);
   });
 
-  it('shows the response in the acknowledgement of a command', async () => {
+  it("shows the response in a command's acknowledgement", async () => {
     const { double, channel, ann } = await startDouble(QUICK);
     await connectSocket(double, ({ ack }) => void ack({ text: 'at your service' }));
     double.slash({ channel, command: '/ask', from: ann });

@@ -70,7 +70,7 @@ export function removeMessage(
   emitMessageDeleted(servers, channel, wire, by);
 }
 
-/** The fields common to all messages of the bot. */
+/** The fields common to all of the bot's messages. */
 export function getBotFields({ app, bot, team }: Workspace) {
   return {
     type: 'message',

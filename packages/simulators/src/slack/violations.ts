@@ -12,7 +12,7 @@ const FOREIGN: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['an HTML tag', /<\/?(?:b|i|u|s|a|p|br|code|pre|strong|em|ul|li)\b[^>]*>/i],
 ];
 
-/** Finds markup that Slack does not render in the texts of blocks; code is skipped. */
+/** Finds markup that Slack does not render in the text of blocks; code is skipped. */
 export function findViolations(blocks: readonly Json[]): string[] {
   const text = toUnformattedText(blocks);
   return FOREIGN.filter(([, pattern]) => pattern.test(text)).map(([name]) => name);

@@ -98,7 +98,7 @@ export function editMessageCaption(account: BotAccount, params: RequestParams): 
   return storeEdit(account, chat, kept, caption);
 }
 
-/** Implements deleteMessage for the bot's own messages and, in groups, messages of others. */
+/** Implements deleteMessage for the bot's own messages and, in groups, others' messages. */
 export function deleteMessage(account: BotAccount, params: RequestParams): true {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('message_id') ?? 0;

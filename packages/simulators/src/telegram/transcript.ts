@@ -43,7 +43,7 @@ export interface VisibleMessage {
   readonly edits: number;
 }
 
-/** One call of the bot; `params` holds the parameters as received, `result` the result as sent. */
+/** One call by the bot; `params` holds the parameters as received, `result` the result as sent. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;

@@ -205,7 +205,7 @@ describe('receipts and typing in the WhatsApp double', () => {
     await double.waitFor(() => double.stanzas('ack').length === 2);
   });
 
-  it("shows read receipts and typing of the bot, and reports a person's typing to the bot", async () => {
+  it("shows the bot's read receipts and typing, and reports a person's typing to the bot", async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });

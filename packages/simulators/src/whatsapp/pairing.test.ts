@@ -91,7 +91,7 @@ describe('linking a client to the WhatsApp double', () => {
     await expect(double.typeCode(code)).rejects.toThrow("another number's phone");
   });
 
-  it('accepts the same credentials for another login and rejects others', async () => {
+  it('accepts the same credentials for another login and rejects all other credentials', async () => {
     const { double, auth, connect } = await startScene();
     const first = connect();
     await first.opened();

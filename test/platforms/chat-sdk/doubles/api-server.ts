@@ -31,7 +31,7 @@ export interface ApiAnswer {
 
 export const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
 
-/** An error response in the format of the platform, thrown by the routes. */
+/** An error response in the platform's format, thrown by the routes. */
 export class Refusal extends Error {
   readonly answer: ApiAnswer;
 

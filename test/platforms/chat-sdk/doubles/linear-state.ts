@@ -15,7 +15,7 @@ export interface LinearComment {
   readonly id: string;
   readonly issueId: string;
   readonly user: LinearUser;
-  /** The comment was written by an integration, so it has no user. */
+  /** The comment was written by an integration, so it does not have a user. */
   readonly isByApp: boolean;
   readonly parentId: string | undefined;
   readonly createdAt: string;

@@ -46,7 +46,7 @@ export class TeamsDouble extends PlatformDouble {
   readonly tenantId = '99999999-8888-4777-8666-555555555555';
   readonly state = new TeamsState();
   readonly deliveries: WebhookDeliveries;
-  /** Reactions of the bot, as `message id: type`. */
+  /** The bot's reactions, as `message id: type`. */
   readonly reactions = new Set<string>();
   /** Ids of the conversations in which the bot has sent a typing indicator. */
   readonly typing: string[] = [];
