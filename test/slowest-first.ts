@@ -19,8 +19,8 @@ const SLOWEST = [
   'test/fairness/slow-database.test.ts',
   'packages/core/src/json-schema/check-runner.test.ts',
   'test/e2e/backup.test.ts',
-  // Not the first one: its deadlines are about a second, and at the start all workers are still
-  // loading their modules.
+  // Not the first file, because its deadlines are about a second, and at the start all workers are
+  // still loading their modules.
   'test/distributed/silent-servers.test.ts',
   'test/e2e/cron.test.ts',
   'test/e2e/hostile-schemas.test.ts',

@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listRepositoryFiles } from './repository-files.ts';
 
-// A style that matches no element stays in the file for years, because a reader cannot tell that it
-// is dead. Every class, id, animation and custom property of the style sheets must therefore be
-// named by a source that renders.
+// A style that does not match any element stays in the file for years, because a reader cannot tell
+// that it is dead. Every class, id, animation and custom property of the style sheets must
+// therefore be named by a source that renders.
 
 const ROOT = resolve(import.meta.dirname, '..');
 const paths = listRepositoryFiles();

@@ -81,7 +81,6 @@ async function startOnce(data: string, peers: readonly PlatformPeer[], idleMs: n
 
 const median = (values: readonly number[]) => computeQuantile(values, 0.5);
 
-/** The costs as a printed table. */
 export function renderChannels(costs: readonly ChannelCost[]): string {
   const rows = costs.map(
     ({ channels, bannerMs, connectedMs, memoryMb }) =>

@@ -125,7 +125,6 @@ async function writeSummary(store: Store, reaches: number): Promise<void> {
  */
 const LINEAR = 1.5;
 
-/** The printed tables of the context section. */
 export function renderContext({ compacting, leavingOut, pasts }: ContextFigures): string {
   const title = `${TURNS} turns, a window of ${WINDOW} tokens`;
   const ways = [

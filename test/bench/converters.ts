@@ -1,7 +1,7 @@
 import type { Dialect } from '@parley/core';
 
-// Imports no library at load time: the process that measures a first call must not have loaded one
-// yet.
+// Does not import a library at load time: the process that measures a first call must not have
+// loaded one yet.
 
 /** Converters from Markdown to Telegram's formatting: Parley, and two common libraries. */
 export const CONVERTERS = ['parley', 'telegramify-markdown', '@chat-adapter/telegram'] as const;
@@ -17,8 +17,8 @@ const LOADERS: Readonly<Record<ConverterName, () => Promise<Convert>>> = {
   parley: () => loadParley('telegram', TELEGRAM_LIMIT),
   'telegramify-markdown': async () => {
     const { default: telegramify } = await import('telegramify-markdown');
-    // Of the three modes of the library for tables, quotes and HTML, only this one escapes them
-    // without losing content.
+    // Of the library's three modes for tables, quotes and HTML, only this mode escapes them without
+    // losing content.
     return (markdown) => [telegramify(markdown, 'escape')];
   },
   '@chat-adapter/telegram': async () => {

@@ -71,7 +71,7 @@ export async function startModelSide(latencyMs = 0) {
   return { ...ModelPlace.parse(await child.ask()), close: child.close };
 }
 
-/** A disturbance by others while quiet people are observed. */
+/** A disturbance caused by other people while quiet people are observed. */
 export const Disturbance = z.discriminatedUnion('kind', [
   /** One chat writes this many messages at this rate. */
   z.object({ kind: z.literal('flood'), messages: z.int(), perSecond: z.number() }),

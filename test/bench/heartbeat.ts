@@ -138,7 +138,6 @@ function countNames(names: readonly string[]): Readonly<Record<string, number>> 
   return counts;
 }
 
-/** The printed tables of the heartbeat section. */
 export function renderHeartbeat(figures: BeatDays): string {
   const { days, beats, runs, tasks, beatTokens, turnTokens, shared, tokensOfADay } = figures;
   const ways = [

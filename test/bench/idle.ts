@@ -119,7 +119,6 @@ async function measureOne(
   });
 }
 
-/** The printed table of the idle cost. */
 export function renderIdle(figures: readonly IdleFigures[]): string {
   const head = [
     'nobody writes',

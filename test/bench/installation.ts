@@ -26,7 +26,6 @@ export type ByPart = Readonly<Record<string, number>>;
 
 /** A running Parley with one or several processes. */
 export interface Installation {
-  /** The data folder. */
   readonly data: string;
   readonly processes: readonly (StartedProcess & { readonly part: string })[];
   readonly servers: Servers | undefined;

@@ -111,8 +111,8 @@ export class KilledSide {
   }
 
   /**
-   * Resolves when every question has an answer, or when Slack delivers nothing again and the bot
-   * has not asked the model for a while.
+   * Resolves when every question has an answer, or when Slack no longer redelivers and the bot has
+   * not asked the model for a while.
    */
   async untilOver(): Promise<void> {
     const { scale, model } = this.#parts;

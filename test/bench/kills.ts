@@ -62,7 +62,6 @@ const TITLES: Readonly<Record<SlackSubject, string>> = {
   'chat-sdk-after': 'Chat SDK, acknowledging after the handler',
 };
 
-/** The printed table. */
 export function renderKills({ scale, seed, ms, tallies }: KillFigures): string {
   const { questions, kills, chats } = scale;
   const rows: readonly (readonly [title: string, of: (tally: KillTally) => number])[] = [

@@ -25,7 +25,6 @@ export interface MarkupSpeed {
   readonly grown: RoundSummary | undefined;
 }
 
-/** All results of the section. */
 export interface MarkupFigures {
   /** For Telegram, compared with the other converters. */
   readonly telegram: readonly MarkupSpeed[];
@@ -103,7 +102,6 @@ function createAnswerText(length: number): string {
   return text.slice(0, text.indexOf('\n\n', length));
 }
 
-/** The printed tables of the markup section. */
 export function renderMarkup({ telegram, dialects, fates }: MarkupFigures): string {
   const { generated, answers } = fates;
   const beside = [

@@ -6,7 +6,6 @@ import { z } from 'zod';
 // Makes model calls with one of the compared clients, in a separate process, and reports the
 // processor time per call, user and system, of all threads.
 
-/** The task of this process. */
 export const CallOrder = z.object({
   client: z.enum(['parley', 'parley, nothing kept', 'ai-sdk']),
   baseUrl: z.string(),

@@ -21,7 +21,7 @@ export interface ProgramStart {
   readonly readyLine: string;
 }
 
-/** A started process. Times are in ms since 1970. */
+/** Times are in ms since 1970. */
 export interface StartedProcess {
   readonly pid: number;
   readonly spawnedAt: number;
@@ -205,8 +205,8 @@ const Told = z.union([z.object({ result: z.unknown() }), z.object({ failure: z.s
 /** A program in this folder that runs alongside and answers requests, one at a time. */
 export interface ChildProgram {
   /**
-   * The result of a request, or the greeting for the initial one. Rejects with the error raised in
-   * the program.
+   * The result of a request, or the greeting for the initial request. Rejects with the error raised
+   * in the program.
    */
   ask(order?: object): Promise<unknown>;
   close(): Promise<void>;

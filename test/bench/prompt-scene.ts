@@ -27,7 +27,6 @@ export const SKILLS = 150;
 /** Entries of history in each request. */
 export const HISTORY = 100;
 
-/** The owner's conversation. */
 export const CHAT = 'telegram:default:42';
 const QUESTION = 'What is on today, and do I need an umbrella?';
 const START = Date.UTC(2026, 10, 21, 8);
@@ -119,7 +118,6 @@ export async function openPromptScene(
 
 type StartedTurn = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
 
-/** The inputs of `depsOf`. */
 export interface ServiceParts extends Pick<TurnServices, 'workspace' | 'model' | 'clock'> {
   readonly store: Store;
   readonly layout: string;

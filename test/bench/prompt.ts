@@ -44,7 +44,6 @@ export interface LayoutCost {
   readonly sharedRequest: number;
 }
 
-/** All results of the section. */
 export interface PromptFigures {
   readonly layouts: readonly LayoutCost[];
   /** The default layout, when one skill changed and a new session starts. */
@@ -179,7 +178,6 @@ function timeSyncRuns(times: number, work: () => unknown): TimeSpread {
   return summarizeTimes(values);
 }
 
-/** Summarizes times. */
 export function summarizeTimes(values: readonly number[]): TimeSpread {
   return { median: computeQuantile(values, 0.5), p95: computeQuantile(values, 0.95) };
 }
@@ -203,7 +201,6 @@ function computeSharedPrefix(earlier: string, later: string): number {
 /** The aims: ms at the median, and the minimum share of a prompt that stays the same. */
 const AIMS = { warm: 1, changed: 10, shared: 0.95 } as const;
 
-/** The printed tables of the prompt section. */
 export function renderPrompt({ layouts, newSession, cold, bare }: PromptFigures): string {
   const [standard] = layouts;
   if (standard === undefined) throw new Error('No layout was measured.');

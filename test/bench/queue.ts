@@ -189,7 +189,6 @@ function insertCompletedJobs(file: string): void {
   database.exec('COMMIT');
 }
 
-/** The table of the section. */
 export function renderQueue(figures: QueueFigures): string {
   return [
     '### BullMQ on Redis and on SQLite',

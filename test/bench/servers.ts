@@ -54,9 +54,9 @@ export interface Servers {
 }
 
 /**
- * A busy connection reports its statistics once a second, but an idle one only ten seconds after
- * its last statement: an earlier reading would attribute earlier transactions to the measured time.
- * The activity of the installation in these seconds is included.
+ * A busy connection reports its statistics once a second, but an idle connection only ten seconds
+ * after its last statement: an earlier reading would attribute earlier transactions to the measured
+ * time. The activity of the installation in these seconds is included.
  */
 const STATISTICS_MS = 10_500;
 

@@ -6,8 +6,8 @@ import { readNpmStart, type StartedProcess, startProcess } from './processes.ts'
 import { type RedisSide, startRedisSide } from './servers.ts';
 
 /**
- * The compared bots: Parley, the smallest bot that is as durable, the same with Parley's libraries,
- * Chat SDK on Redis, and bare telegraf.
+ * The compared bots: Parley, the smallest bot that is equally durable, the same bot with Parley's
+ * libraries, Chat SDK on Redis, and bare telegraf.
  */
 export const SUBJECTS = ['parley', 'least', 'library', 'chat-sdk', 'bare'] as const;
 export type SubjectName = (typeof SUBJECTS)[number];

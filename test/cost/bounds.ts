@@ -11,7 +11,7 @@ export interface CostBounds {
 }
 
 /**
- * A change that makes a message more expensive must edit this table; one that makes a message
+ * A change that makes a message more expensive must edit this table; a change that makes a message
  * cheaper should lower a number. `PARLEY_SHOW_COST=1` prints the statements behind it, by
  * transaction.
  */

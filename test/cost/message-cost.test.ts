@@ -21,7 +21,8 @@ import { watchSqlite } from './watch-sqlite.ts';
 
 const ANN = 501;
 /**
- * Messages before anything is counted, so that pins, statements, connections and a history exist.
+ * The number of messages before anything is counted, so that pins, statements, connections and a
+ * history exist.
  */
 const WARM_UP = 4;
 const COUNTED = 4;

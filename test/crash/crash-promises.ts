@@ -13,8 +13,8 @@ import { addTallies, NOTHING } from './tally.ts';
 // (`PARLEY_TEST_WHOLE=1`) kills at every site; `npm run crash` is the long form.
 
 /**
- * The two transports of Slack events alternate every second day, so that each one meets the sites
- * of both days.
+ * The two transports of Slack events alternate every second day, so that each transport meets the
+ * sites of both days.
  */
 const SLACK = {
   slack: isDueToday(0, 4) || isDueToday(1, 4) ? 3 : 0,
@@ -98,7 +98,7 @@ export function testCrashPromises(deployment: DeploymentName): void {
       if (channel !== 'telegram') expect([channel, uncertain], story()).toEqual([channel, 0]);
   });
 
-  // A gateway that takes over does not have the records of the killed one.
+  // A gateway that takes over does not have the records of the killed gateway.
   if (deployment === 'embedded')
     it('[D04] rarely reports a part as uncertain that has arrived', () => {
       const deaths = [...result.killed.values()].reduce((sum, died) => sum + died, 0);

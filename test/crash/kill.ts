@@ -61,7 +61,7 @@ export function listKillSites(deployment: DeploymentName): readonly KillSite[] {
  * moments of the load.
  */
 const PASSINGS = { 'one life': 4, 'several lives': 12 } as const;
-/** The accounts that a gateway takes over: one of each platform that people use. */
+/** The accounts that a gateway takes over: one on each platform that people use. */
 const ACCOUNTS = 4;
 /** In one of this many rounds, the next process is killed, too. */
 const KILL_NEXT_ONE_IN = 4;

@@ -68,7 +68,7 @@ export class QuestionLoad {
     }
   }
 
-  /** Lets random people ask a few questions at a time, until `enough`. */
+  /** Lets random people ask a few questions at a time, until `enough` returns true. */
   async askUntil(enough: () => boolean): Promise<void> {
     const { sides, chance, mostWaiting, pauseMs } = this.#options;
     while (!enough()) {

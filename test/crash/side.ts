@@ -32,10 +32,10 @@ export interface CrashSide {
   readonly senders: readonly number[];
   /** Asks a question as its sender; the questions of one sender are sent in this order. */
   ask(question: Question): void;
-  /** Whether all questions have been sent and, where the platform knows it, confirmed by Parley. */
+  /** Whether all questions have been sent and, if the platform reports it, confirmed by Parley. */
   allDelivered(): boolean;
   look(): Promise<readonly ObservedChat[]>;
-  /** Scans a code to link the account; absent if the channel needs no linking. */
+  /** Scans a code to link the account; absent if the channel does not need linking. */
   scan?(code: string): void;
   close(): Promise<void>;
 }

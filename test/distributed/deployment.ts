@@ -63,7 +63,7 @@ export async function openDeployment(
   /** Stops all gateways and workers as fast as possible. */
   const living = new Map<Member, () => Promise<unknown>>();
   let homes = 0;
-  /** Creates a separate data folder, with the shared settings or with changed ones. */
+  /** Creates a separate data folder, with the shared settings or with changed settings. */
   const place = (other?: object): { readonly data: string; readonly config: string } => {
     homes += 1;
     const data = join(folder, `home-${homes}`);

@@ -114,7 +114,7 @@ describe('the documentation', () => {
     expect(PAGES.length).toBeGreaterThan(40);
   });
 
-  it('[U01] leads from its first page to every other one', () => {
+  it('[U01] leads from its first page to every other page', () => {
     const reached = new Set(['docs/README.md']);
     for (const page of reached) {
       for (const { target } of linksOf(page)) {

@@ -64,7 +64,7 @@ const answers = (chat: number) =>
     .map(({ text }) => text);
 
 describe('the channels', () => {
-  it('[U03] report that no chat can receive a test message yet, and then send one to the owner', async () => {
+  it('[U03] report that no chat can receive a test message yet, and then send a test message to the owner', async () => {
     await expect.poll(stateOf, TIMEOUT).toBe('connected');
     const none = await command('test', 'telegram');
     expect(none).toMatchObject({ code: 1, out: expect.stringContaining('No owner has written') });

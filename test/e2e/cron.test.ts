@@ -48,7 +48,7 @@ const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, 'cro
 
 describe('a reminder', () => {
   if (isDueToday(0, KILLS))
-    it('[H08] requested in a chat arrives there once, even if Parley is killed before the job is due and again during the answer', async () => {
+    it('[H08] arrives once in the chat where it was requested, even if Parley is killed before the job is due and again during the answer', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();

@@ -109,7 +109,7 @@ describe('parley doctor without a running gateway', () => {
     expect(readdirSync(path)).toEqual(['parley.yaml']);
   });
 
-  it('[U02] prints aligned lines, each followed by what to do', async () => {
+  it('[U02] prints aligned lines, each followed by advice', async () => {
     const { path } = folderWith({ ...works(), model: 'auto', chanels: {} });
     const { code, out } = await runCommand(['--data', path, 'doctor']);
     expect(code).toBe(0);
@@ -154,7 +154,7 @@ describe('parley doctor without a running gateway', () => {
       () => ({ store: { url: 'postgres://ann:secret-word@127.0.0.1:9/parley' } }),
       ['database', undefined, '127.0.0.1:9', ''],
     ],
-  ] as const)('[U02] says what to do about %s', async (_what, settings, expected) => {
+  ] as const)('[U02] gives advice about %s', async (_what, settings, expected) => {
     const [check, subject, found, fix] = expected;
     const { path } = folderWith({ ...works(), ...settings() });
     const { one, out } = await examine(path);

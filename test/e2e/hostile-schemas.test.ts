@@ -85,7 +85,7 @@ let watching = true;
 let watch: Promise<void>;
 /** Response times in ms. */
 const took: number[] = [];
-/** The next text or tool call of the model. */
+/** The model's next text or tool call. */
 let next: string | { readonly name: string; readonly arguments: object } = 'hello';
 
 const Answer = z.looseObject({
@@ -181,7 +181,7 @@ describe('untrusted schemas and patterns', () => {
     expect(offered.filter((name) => /^(?:ambiguous|doubled)/.test(name))).toEqual([]);
   });
 
-  it('[D13] sent by an API client are refused with 400', async () => {
+  it('[D13] are refused with 400 when an API client sends them', async () => {
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const { status, error } = await post(GUEST, format(schema));
       expect([what, status, error?.code]).toEqual([what, 400, 'invalid_response_format']);
@@ -189,7 +189,7 @@ describe('untrusted schemas and patterns', () => {
   });
 
   if (isDueToday(0, SLOW_KINDS))
-    it('[D13] that make checking an answer slow are stopped, for an agent and for clients', async () => {
+    it('[D13] are stopped when they make checking an answer slow, for an agent and for clients', async () => {
       for (const { schema, value } of SLOW_OF_CLIENTS) {
         next = JSON.stringify(value);
         const { error } = await post(GUEST, format(schema));
@@ -201,7 +201,7 @@ describe('untrusted schemas and patterns', () => {
     });
 
   if (isDueToday(1, SLOW_KINDS))
-    it("[D13] that make checking a call's arguments slow cause a refusal that the model sees", async () => {
+    it("[D13] cause a refusal that the model sees when they make checking a call's arguments slow", async () => {
       next = { name: 'slow', arguments: { text: SLOW_PATTERN.text } };
       expect((await post(GUEST, {})).text).toContain(
         'slow was not run, because its arguments cannot be checked',
@@ -209,19 +209,19 @@ describe('untrusted schemas and patterns', () => {
     });
 
   if (isFullRun())
-    it("[D13] that are too large for an MCP call's arguments cause a refusal", async () => {
+    it("[D13] cause a refusal when they are too large for an MCP call's arguments", async () => {
       next = { name: 'odd_tool0', arguments: Object(WIDE.value) };
       expect((await post(GUEST, {})).text).toContain(
         'odd_tool0 was not run, because its arguments cannot be checked',
       );
     });
 
-  it('[D13] [G05] in approvals.auto are evaluated immediately', async () => {
+  it('[D13] [G05] are evaluated immediately in approvals.auto', async () => {
     next = { name: 'look', arguments: { text: 'a'.repeat(100_000) } };
     expect((await post(GUEST, {})).text).toMatch(/^It says: look/);
   });
 
-  it('[D13] [D12] in the settings are reported when they are loaded', async () => {
+  it('[D13] [D12] are reported when settings that contain them are loaded', async () => {
     const [ambiguous] = HOSTILE_SCHEMAS;
     const other = makeDataFolder({ agent: { responseFormat: ambiguous?.schema } });
     const { code, out, err } = await runCommand(['--data', other.path, 'config', 'check']);

@@ -27,7 +27,7 @@ function put(name: string, text: string): void {
 async function ask(text: string, chat = ANN): Promise<ChatRequest> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, from: ANN, text });
-  // A notice from Parley may precede the answer, such as one about a manual edit of SOUL.md.
+  // A notice from Parley may precede the answer, such as a notice about a manual edit of SOUL.md.
   const asked = () =>
     scene.model.requests.findLast(({ body }) => lastOf(body).endsWith(text))?.body;
   return scene.telegram.waitFor(() => scene.answers(chat).length > before && asked(), 30_000);

@@ -88,7 +88,7 @@ describe('a killed restore', () => {
   );
 
   it.runIf(postgresUrl)(
-    '[D09] [D04] into PostgreSQL copies nothing, and the next restore completes it',
+    '[D09] [D04] copies nothing into PostgreSQL, and the next restore completes it',
     async () => {
       const database = await createFreshDatabase(postgresUrl ?? '');
       onTestFinished(() => database.drop());

@@ -145,7 +145,7 @@ describe('settings that change while Parley runs', () => {
     expect((await scene.untilAnswers(BO, 6)).at(-1)).toBe('You said: still there?');
   });
 
-  it('[D12] that only apply at startup are listed, and take effect after a restart', async () => {
+  it('[D12] are listed when they only apply at startup, and take effect after a restart', async () => {
     await change(settings);
     await scene.startApart();
     const port = await findFreePort();

@@ -57,7 +57,7 @@ describe('memory in Telegram', () => {
     expect(await say(ANN, '/memory')).toContain('nothing about you');
   });
 
-  it('[W02] [W04] of one chat is available only in that chat', async () => {
+  it('[W02] [W04] is available only in its own chat', async () => {
     await say(ANN, 'I like heron pie.');
     await say(BO, 'I like bittern soup.');
     await say(GROUP, 'I like egret stew. @parley_test_bot', 77);

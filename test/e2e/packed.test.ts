@@ -31,7 +31,7 @@ const OLDER = join(import.meta.dirname, 'fixtures/data-of-schema-31.tar.gz');
 const MEGABYTE = 1_000_000;
 /** The maximum size of the packed file, including docs and types. */
 const PACKED_BYTES = 6 * MEGABYTE;
-/** The maximum disk space of the installation without Node (U06). */
+/** The maximum disk space that the installation takes, without Node (U06). */
 const INSTALLED_BYTES = 120 * MEGABYTE;
 
 let release: PackedRelease;
@@ -229,7 +229,7 @@ describe('a third-party plugin built with only Node, npm and this package', () =
     });
 });
 
-/** Code of a user who adds a Chat SDK adapter as a channel. */
+/** A user's code that adds a Chat SDK adapter as a channel. */
 const CHAT_SDK = `
 import type { Adapter, ChatInstance, Message } from 'chat';
 import type { ChannelContext, InboundMessage } from 'parley/plugin';

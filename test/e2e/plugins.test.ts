@@ -197,7 +197,7 @@ describe('faulty plugins', () => {
     expect(parley.err()).not.toContain('abcdefghij');
   });
 
-  it('[P16] whose layer or hook throws are logged, and left out of each prompt', async () => {
+  it('[P16] are logged and left out of each prompt when their layer or hook throws', async () => {
     await web.post('Moody?');
     await expect.poll(web.history).toContain('<p>You said: Moody?</p>');
     expect(logged('not today').length).toBeGreaterThan(0);

@@ -116,7 +116,7 @@ describe('an agent with a profile', () => {
     expect(shortest).not.toContain('Work like a bee.');
   });
 
-  it('[P15] [D12] does not start with an unknown profile, and lists the existing ones', async () => {
+  it('[P15] [D12] does not start with an unknown profile, and lists the existing profiles', async () => {
     const other = makeDataFolder({ agent: { profile: 'compnion' }, model: 'offline' });
     const started = startParleyInProcess(other.path);
     await expect(started).rejects.toThrow('agent.profile has a value that does not fit');
@@ -125,7 +125,7 @@ describe('an agent with a profile', () => {
     other.remove();
   });
 
-  it('[P14] starts with an unknown persona, and lists the existing ones', async () => {
+  it('[P14] starts with an unknown persona, and lists the existing personas', async () => {
     await restart({ persona: 'nobody' });
     expect(parley?.err()).toContain('the settings name a file that does not exist');
     expect(parley?.err()).toContain('wren');

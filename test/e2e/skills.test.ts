@@ -53,7 +53,7 @@ describe('skills in Telegram', () => {
     expect(guest).not.toContain('ledger');
   });
 
-  it('[S08] called by a command are only in the prompt of that turn', async () => {
+  it('[S08] are only in the prompt of the turn in which a command called them', async () => {
     expect(await ask(BO, '/tea for two')).toContain('Warm the pot first.');
     const { messages = [] } = scene.model.requests.at(-1)?.body ?? {};
     // The skill comes before the typed text in the same message, so the system prompt does not
@@ -68,7 +68,7 @@ describe('skills in Telegram', () => {
     expect(await ask(BO, '/ritual')).toContain('Hum softly.');
   });
 
-  it('[S08] [W03] that are owner-only are treated as ordinary text for anyone else', async () => {
+  it('[S08] [W03] are treated as ordinary text for anyone else if they are owner-only', async () => {
     const guest = await ask(BO, '/ledger');
     expect(guest).not.toContain('4711');
     expect(guest).not.toContain('ledger</name>');
@@ -77,7 +77,7 @@ describe('skills in Telegram', () => {
     expect(group).not.toContain('4711');
   });
 
-  it("[F06] [F09] respond in a group to commands that include the bot's name, and to shorter ones once they are in the menu", async () => {
+  it("[F06] [F09] respond in a group to commands with the bot's name, and without the name once they are in the menu", async () => {
     expect(await ask(GROUP, '/tea@parley_test_bot', 77)).toContain('Warm the pot first.');
     // This skill is bundled, so it existed when the menu was built.
     expect(await ask(GROUP, '/plan_trip to Rome', 77)).toContain('# Plan a trip');

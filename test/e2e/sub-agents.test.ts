@@ -127,7 +127,7 @@ describe('a delegated task', () => {
     expect(await scene.untilAnswers(ANN, 2)).toEqual(['under way', 'up: up: this is the bottom']);
   });
 
-  it('[G07] that fails is reported to the person', async () => {
+  it('[G07] is reported to the person when it fails', async () => {
     scene.model.reply((request) => {
       if (taskOf(request) !== null) return { toolCalls: [{ name: 'list', arguments: {} }] };
       if (completionsIn(request).length > 0) return `Sorry: ${quotedIn(request)}`;
@@ -200,7 +200,7 @@ describe('a kill while a sub-agent is working', () => {
     });
 
   if (isDueToday(1, KILLS))
-    it('[G07] while the result is being reported still leads to exactly one report', async () => {
+    it('[G07] leads to exactly one report even while the result is being reported', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();

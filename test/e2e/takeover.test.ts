@@ -85,7 +85,7 @@ describe('a chat taken over by a person', () => {
     expect((await scene.untilAnswers(BO, 4)).at(-1)).toBe('You said: and now?');
   });
 
-  it('[U12] in a group records who said what, and a person can reply next to the agent without a takeover', async () => {
+  it('[U12] records who said what in a group, and a person can reply next to the agent without a takeover', async () => {
     const group = (text: string) =>
       scene.telegram.say({
         chat: GROUP,

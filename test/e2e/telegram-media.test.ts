@@ -19,7 +19,7 @@ afterAll(() => scene.close());
 
 const count = (chat: number) => scene.answers(chat).length;
 const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
-/** Waits until the bot has sent `more` further messages in the chat, and returns these. */
+/** Waits until the bot has sent `more` further messages in the chat, and returns them. */
 const next = async (chat: number, before: number, more = 1, withinMs = 30_000) =>
   (await scene.untilAnswers(chat, before + more, withinMs)).slice(before);
 

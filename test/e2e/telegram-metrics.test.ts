@@ -94,7 +94,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     expect(value('parley_inbox_waiting_messages')).toBe(0);
     expect(value('parley_turns_running')).toBe(0);
     expect(value('parley_database_up')).toBe(1);
-    // Times are whole milliseconds, so those of a fast database may be 0.
+    // Times are whole milliseconds, so the times of a fast database may be 0.
     expect(value('parley_database_ping_seconds')).toBeGreaterThanOrEqual(0);
     expect(value('parley_dead_letters', { kind: 'refused' })).toBe(0);
     expect(value('parley_queue_jobs', { queue: 'turns', state: 'waiting' })).toBe(0);

@@ -63,7 +63,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await older().waitFor({ state: 'detached' });
   });
 
-  it('[U08] keeps the older entries that a person has loaded when newer ones arrive', async () => {
+  it('[U08] keeps the older entries that a person has loaded when newer entries arrive', async () => {
     await older().click();
     await expect.poll(titles).toEqual(titlesOf(120, 21));
     arrive(121, 121);

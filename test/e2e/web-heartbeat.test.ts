@@ -66,7 +66,7 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
     await card('mail').waitFor();
   });
 
-  it('[H02] reports invalid lines, and shows every text as plain text', async () => {
+  it('[H02] reports invalid lines, and shows all text as plain text', async () => {
     const problems = page.getByRole('region', { name: 'Problems' });
     await expect.poll(() => problems.innerText()).toMatch(/line \d+, task news: found "whenever"/);
     await expect.poll(() => card('mail').innerText()).toContain(HOSTILE);

@@ -111,7 +111,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U03] again sends a message that was written after the session had ended', async () => {
+  it('[U03] resends a message that was written after the session had ended', async () => {
     const page = await scene.open();
     await field(page).fill('Typed without a session');
     // Both in one step, because the inbox list notices the end of the session within seconds.

@@ -135,7 +135,7 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
     await reached('Usage');
   });
 
-  it('[U07] lists the valid choices when an address contains an invalid one', async () => {
+  it('[U07] lists the valid choices when an address contains an invalid choice', async () => {
     await page.goto(`${scene.parley.address}/#/usage/mood/9999`);
     await page
       .getByRole('alert')

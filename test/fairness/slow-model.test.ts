@@ -15,7 +15,7 @@ function memoryOf(pid: number): number {
 
 describe('a slow model', () => {
   it.runIf(inject('procPath'))(
-    '[D02] [D05] for 120 chats does not delay other chats, and each of the 120 is answered eventually',
+    '[D02] [D05] does not delay other chats when it is slow for 120 chats, and each of the 120 is answered eventually',
     async () => {
       const slow = people(120);
       const quick = 9_999;

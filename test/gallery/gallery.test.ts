@@ -57,7 +57,7 @@ describe.runIf(chromiumUrl)('the gallery', () => {
     expect(await page.locator('.refused').allInnerTexts()).toEqual([]);
   });
 
-  it('[M01] loads no resources and logs no errors', () => {
+  it('[M01] does not load resources or log errors', () => {
     expect(requests).toEqual([page.url()]);
     expect(troubles).toEqual([]);
   });

@@ -30,7 +30,7 @@ async function openTwo(store: object) {
   const pass = (point: string) => {
     if (!state.isDeadly) return;
     // With two racing processes, the random choices differ between runs, so a point that was
-    // skipped for long is tested next.
+    // skipped for a long time is tested next.
     const passed = (spared.get(point) ?? 0) + 1;
     spared.set(point, passed);
     const isDue = passed >= 8 && !state.deaths.has(point);

@@ -110,7 +110,7 @@ describe('tools in requests to a model', () => {
     },
   );
 
-  it('[G20] of an interrupted answer are not final, so another model answers instead', async () => {
+  it('[G20] are not final when the answer is interrupted, so another model answers instead', async () => {
     const second = await startModelDouble();
     const fallback = [createProviderSettings(second)];
     const both = createModel({ ...createProviderSettings(double), fallback }).model;

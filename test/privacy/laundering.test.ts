@@ -271,7 +271,10 @@ async function expectNothingGotOut(scene: Scene): Promise<void> {
   for (const from of [STRANGER, GROUP]) expect(await seenBy(scene, from)).toEqual(open);
 }
 
-/** A kind of turn in which the model launders, and the number of approvals it took. */
+/**
+ * A kind of turn in which the model tries to launder private text, and the number of approvals it
+ * took.
+ */
 interface Row {
   readonly kind: string;
   readonly approvals: number;

@@ -48,7 +48,7 @@ interface WorldAuthor {
   /** The last written word of each file. */
   readonly words: ReadonlyMap<string, Canary>;
   memory(name: string): void;
-  /** Private or not, at random. */
+  /** A file that is private or not, at random. */
   other(name: string): void;
   /** Belongs to one conversation, whatever the file says about itself. */
   group(name: string, conversationId: string): void;

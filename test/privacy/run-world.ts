@@ -246,7 +246,7 @@ async function runToEnd(play: WorldPlay, { name, said, written }: RunningTurn): 
     await judgeRun(play, reader, `${name}, ${conversationId}, ${stage.choice.layout}`, ended);
     if (ended) break;
     tally.crashes += 1;
-    // An owner at the start of the turn may no longer be one when it resumes.
+    // An owner at the start of the turn may no longer be an owner when the turn resumes.
     changeOwners(play, 0.5);
   }
 }

@@ -42,7 +42,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     expect(two.heard).toEqual([stop('a'), stop('b'), stop('c')]);
   });
 
-  it('[U12] pages at all gateways are refreshed, except for a change that concerns only the pages here', async () => {
+  it("[U12] pages at all gateways are refreshed, except for a change that concerns only this gateway's pages", async () => {
     const gateways = [await open({ receives: 'turns' }), await open({ receives: 'turns' })];
     const worker = await open({ receives: 'orders' });
     const [here, there] = gateways;
@@ -145,7 +145,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
       for (let i = 0; i < 2_000; i += 1) one.publish(delta('lost'));
       expect(here).toHaveLength(2_000);
       await expect.poll(() => lines.join('\n')).toContain('are not reaching');
-      // The log combines such lines into a few, by this field.
+      // The log uses this field to combine many such lines into a few.
       expect(lines.filter((line) => !line.includes('"outage":"Redis at'))).toEqual([]);
       await server.start();
       await expect

@@ -16,7 +16,10 @@ import { z } from 'zod';
 const ROOT = resolve(import.meta.dirname, '../..');
 const bash = inject('bashPath');
 
-/** The programs that `.ci/run` looks for, and the one with which it would install missing ones. */
+/**
+ * The programs that `.ci/run` looks for, and the program with which it would install missing
+ * programs.
+ */
 const PROGRAMS = [
   ...['redis-server', 'pgbouncer', 'chromium-headless-shell', 'bwrap', 'promtool', 'git'],
   ...['systemd-analyze', 'apt-get'],

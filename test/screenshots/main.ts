@@ -45,7 +45,7 @@ async function captureScreenshots(
   }
 }
 
-/** Captures the pictures of the documentation. */
+/** Captures the pictures for the documentation. */
 async function captureDocs(example: ExampleParley): Promise<void> {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });

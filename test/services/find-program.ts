@@ -106,7 +106,7 @@ function findProblem(
 /** A program that does not answer within this time, in ms, is not usable by tests. */
 const TRY_MS = 10_000;
 
-/** Tests that fill a disk mount one of their own. */
+/** Tests that fill a disk mount a disk of their own. */
 function tryMount(path: string): ProgramProblem | null {
   const folder = mkdtempSync(join(tmpdir(), 'parley-mount-'));
   try {

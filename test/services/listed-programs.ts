@@ -109,7 +109,7 @@ function checkStarts(): string[] {
 
 const WHOLE = Symbol.for('parley.programs-of-the-run');
 
-/** What the files of a run may use before one is restricted to its own list. */
+/** What the files of a run may use before a file is restricted to its own list. */
 interface WholeRun {
   readonly path: string;
   readonly switches: readonly (readonly [string, string | undefined])[];

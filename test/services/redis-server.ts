@@ -28,7 +28,7 @@ export interface RedisServer {
 export interface RedisServerOptions {
   readonly settings?: readonly string[];
   readonly password?: string;
-  /** Runs as a Sentinel, which answers questions about masters and stores no data. */
+  /** Runs as a Sentinel, which answers questions about masters and does not store data. */
   readonly sentinel?: boolean;
 }
 

@@ -62,8 +62,8 @@ export interface SimulationScene {
   /** Kills each process once during its first start. */
   readonly interruptsStart?: true;
   /**
-   * Schedules the actions of people, on `simulation.time` within `simulation.span` ms. Called once,
-   * in the world, when all processes have started.
+   * Schedules people's actions, on `simulation.time` within `simulation.span` ms. Called once, in
+   * the world, when all processes have started.
    */
   people(simulation: Simulation): void;
   /** Called in the world when people first see a bot message. */

@@ -7,8 +7,8 @@ export interface NameReplacements {
 }
 
 /**
- * Files that are dumped, recreated at startup, written for each test, or copied by it from
- * elsewhere.
+ * Files that are dumped, recreated at startup, written for each test, or copied from elsewhere by a
+ * test.
  */
 const LEFT_OUT = /^(parley\.(yaml|db(-wal|-shm)?)|lock|lock-journal|logs?|plugins)$/;
 

@@ -26,7 +26,8 @@ export interface LaterWork {
 }
 
 /**
- * Makes Parley start the work that the kill interrupts. Numbers are questions (`model-words.ts`).
+ * Makes Parley start the work that the kill interrupts. Numbers identify questions
+ * (`model-words.ts`).
  */
 export async function beginWork(asked: BusyParley): Promise<LaterWork> {
   const { held } = asked.world;
@@ -64,7 +65,7 @@ const steps = (chat: number, least: number) =>
     and id in (select turn_id from inbox where chat_id = '${chat}')
     and (select count(*) from turn_step where turn_id = turn.id) >= ${least}`;
 
-/** A started call with its effect, and one whose result is in the journal. */
+/** A started call with its effect, and a call whose result is in the journal. */
 async function beginCalls(asked: BusyParley): Promise<void> {
   const { telegram } = asked.world;
   const slow = formatToolRequest('ring_bell', { who: 'q10', slow: true });

@@ -84,7 +84,7 @@ function findAnsweredNumbers(texts: readonly string[]): readonly string[] {
     .flatMap((text) => findNumbers(text.split('.')[0] ?? ''));
 }
 
-/** Actions of people. */
+/** People's actions. */
 function createPeople({ telegram, discord }: FixtureWorld, clock: () => number) {
   let next = FIRST_NUMBER;
   return {

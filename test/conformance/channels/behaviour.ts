@@ -3,7 +3,7 @@ import type { ChannelScene } from './scene.ts';
 
 /** One row of the conformance table: a behavior required on every platform that supports it. */
 export interface ChannelBehavior {
-  /** The SPEC ids and a sentence. */
+  /** The ids in SPEC.md and a description. */
   readonly title: string;
   /** A platform without these abilities skips the row. */
   readonly needs?: readonly PlatformTrait[];

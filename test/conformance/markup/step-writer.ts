@@ -86,7 +86,7 @@ export class StepWriter {
     this.#whole = outside === undefined ? undefined : 'inside';
   }
 
-  /** Matches only where a part starts, or only where none starts. */
+  /** Matches only where a part starts, or only where no part starts. */
   only(where: 'at-part' | 'within-part'): void {
     this.#steps.push({ op: where });
   }

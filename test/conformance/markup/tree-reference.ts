@@ -28,7 +28,7 @@ export interface MarkdownSource {
 
 /**
  * The required visible content of a Markdown document, according to the tests' own parser. Several
- * results if the document can be read with or without formulas; the one with all formulas comes
+ * results if the document can be read with or without formulas; the result with all formulas comes
  * first.
  */
 export function* readExpected(markdown: string): Generator<ExpectedItem[], void> {

@@ -81,7 +81,7 @@ describe('the Linear double, driven by the real adapter', () => {
     expect(bodies()).toEqual(['hello']);
   });
 
-  it('signs its webhooks, so that the adapter refuses those with another secret', async () => {
+  it('signs its webhooks, so that the adapter refuses webhooks with another secret', async () => {
     await host.close();
     await start({ webhookSecret: 'another' });
     await double.say({ issueId, from: 'ann', text: 'hello' });
@@ -93,7 +93,7 @@ describe('the Linear double, driven by the real adapter', () => {
     await expectRedeliveries(double, host, ask);
   });
 
-  it('returns only the requested fields of a query, and reports unknown ones', async () => {
+  it('returns only the requested fields of a query, and reports unknown fields', async () => {
     const run = async (query: string) => {
       const headers = { authorization: double.apiKey };
       const body = JSON.stringify({ query });

@@ -29,14 +29,14 @@ describe('a Slack message', () => {
     expect(senders[1]).toEqual({ opensThread: true });
   });
 
-  it('[F06] in a channel is not addressed to the bot unless it mentions the bot', async () => {
+  it('[F06] is not addressed to the bot in a channel unless it mentions the bot', async () => {
     const { double, received, channel } = await startSlackScene();
     double.say({ channel, text: 'just talking' });
     await double.waitFor(() => received.length === 1);
     expect(received[0]).toMatchObject({ chat: { id: channel, type: 'group' }, addressed: false });
   });
 
-  it('[F06] is addressed in a thread that began with the bot, unless it mentions others', async () => {
+  it('[F06] is addressed in a thread that began with the bot, unless it mentions other people', async () => {
     const threads = new Map<string, string>();
     const { double, received, channel, bo } = await startSlackScene({
       message: async (_chat, id) =>
@@ -146,7 +146,7 @@ describe('a Slack message', () => {
     await expect(later.files?.fetch(attachment?.ref ?? '', 3, signal)).rejects.toThrow('larger');
   });
 
-  it('[F09] as a slash command becomes a Parley command, or the text that follows the app command', async () => {
+  it('[F09] becomes a Parley command when it is a slash command, or the text that follows the app command', async () => {
     const { double, received, direct } = await startSlackScene({
       commands: [{ name: 'new', description: 'start', hints: [] } as never],
     });

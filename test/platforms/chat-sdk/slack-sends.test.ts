@@ -102,7 +102,7 @@ describe('a message part sent to Slack', () => {
     [{ kind: 'status', status: 502 }, { kind: 'unknown-outcome' }],
     [{ kind: 'reset' }, { kind: 'unknown-outcome' }],
     [{ kind: 'reset', after: true }, { kind: 'unknown-outcome' }],
-  ] as const)('[D05] that fails with %j is reported as %j without a retry', async (fault, kind) => {
+  ] as const)('[D05] is not retried after %j and is reported as %j', async (fault, kind) => {
     const { double, adapter, part } = await startSlackScene();
     double.fault({ ...fault, method: 'chat.postMessage' });
     expect(await readFailure(adapter.send(part('x'), soon()))).toEqual(kind);

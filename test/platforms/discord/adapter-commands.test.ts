@@ -122,7 +122,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(before, double.channelId)).toEqual(['A fresh start']);
   });
 
-  it("are answered after Discord's time limit in the direct chat if private, and otherwise not answered", async () => {
+  it("are answered in the direct chat after Discord's time limit if they are private, and otherwise not answered", async () => {
     let now = Date.now();
     const here = await withMenu({ double: { clock: () => now } });
     const { double } = here;

@@ -17,7 +17,7 @@ describe('the Discord adapter', () => {
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley-test' }]);
   });
 
-  it('stops after one attempt with an invalid token, and says how to get a new one', async () => {
+  it('stops after one attempt with an invalid token, and says how to get a new token', async () => {
     const { double, adapter, states } = await startDiscordScene({
       settings: { token: 'wrong.token.here' },
     });

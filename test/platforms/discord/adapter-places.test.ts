@@ -167,7 +167,7 @@ describe('the first answer to a command', () => {
   });
 });
 
-describe('an interaction that starts nothing', () => {
+describe('an interaction that does not start anything', () => {
   const event = ({ double }: DiscordScene, more: object) => ({
     id: '1500000000000000001',
     application_id: double.me.id,

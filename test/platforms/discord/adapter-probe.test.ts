@@ -15,7 +15,7 @@ const probe = (settings: object, clock = Date.now, wantsPicture = false) => {
 };
 
 describe('a probe of a Discord bot', () => {
-  it('[U02] names the bot, reads the clock, and uses up no login', async () => {
+  it('[U02] names the bot, reads the clock, and does not use up a login', async () => {
     const { double, settings } = await openDouble();
     const found = await probe(settings, () => Date.now() - 90_000);
     const clock = { server: new URL(settings.apiRoot).host, aheadMs: expect.any(Number) };

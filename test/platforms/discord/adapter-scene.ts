@@ -22,7 +22,7 @@ export interface DiscordScene extends ReportedEvents {
   connect(): Promise<void>;
   /** Sends a part as the answer to the received message with this id. */
   answers(id: string, text: string, more?: Partial<Omit<OutboundPart, 'route'>>): Promise<Receipt>;
-  /** Waits until this many messages have arrived, and returns the last of them. */
+  /** Waits until this many messages have arrived, and returns the last message. */
   hears(count: number): Promise<InboundMessage>;
 }
 

@@ -281,7 +281,9 @@ describe('sending to Discord', () => {
 
 const VOICE_MESSAGE = 1 << 13;
 
-/** Ogg with Opus: a page with the header, and one that ends after the given number of samples. */
+/**
+ * Ogg with Opus: a page with the header, and a page that ends after the given number of samples.
+ */
 function recording(samples: number): Buffer {
   const page = (position: number, content: string) => {
     const header = Buffer.alloc(27);

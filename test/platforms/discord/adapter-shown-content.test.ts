@@ -95,7 +95,7 @@ describe('[F16] shared content on Discord', () => {
     expect(note?.event).toMatchObject({ senderId: ANN, at: Date.parse(pinned.timestamp) });
   });
 
-  it('is downloaded from a fresh URL when a file in a component has an expired one', async () => {
+  it('is downloaded from a fresh URL when a file in a component has an expired URL', async () => {
     let now = Date.now();
     const clock = () => now;
     const here = await startDiscordScene({ clock, double: { clock } });

@@ -80,7 +80,7 @@ describe('an ephemeral message in a group', () => {
     expect(first.platformMessageId).not.toBe(second.platformMessageId);
   });
 
-  it('[F17] [F18] without a command starts a conversation between that person and the bot', async () => {
+  it('[F17] [F18] starts a conversation between that person and the bot when it is not a command', async () => {
     const { double, received, answer } = await whispered();
     double.say({ chat: GROUP, from: ANN, text: 'and my salary?', ephemeral: true });
     double.say({ chat: GROUP, from: BO, text: 'and mine?', ephemeral: true });
@@ -184,7 +184,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('sendMessage')).toHaveLength(1);
   });
 
-  it('[F18] does not show typing or a streamed answer to the others', async () => {
+  it('[F18] does not show typing or a streamed answer to other people', async () => {
     const { double, adapter, received } = await whispered();
     double.say({ chat: GROUP, from: BO, text: 'q' });
     await double.waitFor(() => received.length === 2);
@@ -241,7 +241,7 @@ describe('an ephemeral message in a group', () => {
     ]);
   });
 
-  it('[F04] [F18] has answers that can be edited and deleted, unlike those visible to others', async () => {
+  it('[F04] [F18] has answers that can be edited and deleted, unlike answers visible to others', async () => {
     const { double, adapter, received, answer } = await whispered();
     const { platformMessageId: id } = await answer('one');
     const address = { chatId: String(GROUP), response: received[0]?.response };

@@ -155,7 +155,7 @@ describe('files on a Bot API server in local mode', () => {
     return { ...made, get };
   }
 
-  it("[F10] are read from its directory, even above Telegram's download limit", async () => {
+  it("[F10] are read from the server's directory, even above Telegram's download limit", async () => {
     const { get, adapter } = await sentLocally();
     expect(adapter.files?.maxBytes).toBe(2_000 * 1024 * 1024);
     expect([...((await get()) ?? [])]).toEqual([1, 2, 3]);

@@ -105,7 +105,7 @@ describe('a chat of a business account', () => {
 });
 
 describe("a channel's direct messages", () => {
-  it('[F17] are answered in the topic of the subscriber, without typing', async () => {
+  it("[F17] are answered in the subscriber's topic, without typing", async () => {
     const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     for (const subscriber of [11, 12])

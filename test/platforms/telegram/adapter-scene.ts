@@ -18,7 +18,7 @@ export interface TelegramScene extends ReportedEvents {
   readonly double: TelegramDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
-  /** Creates another adapter with the data stored by the first one. */
+  /** Creates another adapter with the data stored by the first adapter. */
   readonly again: () => ChannelAdapter;
 }
 

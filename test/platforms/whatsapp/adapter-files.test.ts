@@ -135,7 +135,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] that WhatsApp has deleted are requested from the phone', async () => {
+  it('[F10] are requested from the phone when WhatsApp has deleted them', async () => {
     const open = await fileScene();
     const { media } = open.double;
     const { directPath } = await pictureMessage(open);

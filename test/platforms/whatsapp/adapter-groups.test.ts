@@ -73,7 +73,7 @@ describe('groups on WhatsApp', () => {
     await adapter.send(createPart(group.jid, 'hello all'), noSignal());
     expect(double.sends().at(-1)?.readers).toHaveLength(MANY);
     const before = queries();
-    // No query is needed if the group was among those requested at the start.
+    // No query is needed if the group was among the groups requested at the start.
     expect(before.filter((query) => query === 'w:g2 query').length).toBeLessThanOrEqual(1);
     for (const [index, from] of members.slice(-2).entries()) {
       await double.say({ chat: group.jid, from, text: `from ${index}` });

@@ -37,7 +37,7 @@ describe('disappearing chats on WhatsApp', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('[F18] are recognized after a restart, and only from messages of people', async () => {
+  it("[F18] are recognized after a restart, and only from people's messages", async () => {
     const { double, adapter, received, again, connected } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const contextInfo = { expiration: DAY, ephemeralSettingTimestamp: 1_700_000_000 };

@@ -22,7 +22,7 @@ describe('the WhatsApp adapter', () => {
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'pairing', 'connected']);
   });
 
-  it('[U02] [F03] is linked by a code typed on the phone, or by a new one once that has expired', async () => {
+  it('[U02] [F03] is linked by a code typed on the phone, or by a new code once the first has expired', async () => {
     const settings = { phone: '+49 1500 000001' };
     const { double, adapter, states, connected, values } = await createScene({
       unlinked: true,

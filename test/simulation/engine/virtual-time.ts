@@ -139,7 +139,7 @@ export class VirtualTime {
     return [...this.#events].some((event) => event.process === process && event.isImmediate);
   }
 
-  /** Runs events until `until`, in ms since the start, or until `isOver`. */
+  /** Runs events until `until`, in ms since the start, or until `isOver` returns true. */
   async runUntil(until: number, isOver: () => boolean = () => false): Promise<void> {
     await this.#settle();
     while (!isOver()) {

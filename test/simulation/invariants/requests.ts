@@ -68,7 +68,7 @@ export const agentIsTold: MakeInvariant = () => {
   };
 };
 
-/** Text from one chat never appears in a request for another. */
+/** Text from one chat never appears in a request for another chat. */
 export const chatsAreApart: MakeInvariant = () => ({
   id: 'F02',
   atEnd: ({ requests, questions }) => {

@@ -81,7 +81,7 @@ export const foundIsSent: MakeInvariant = () => {
 };
 
 /**
- * Parts marked as sent exist at the platform, and each part that may not have arrived is reported
+ * Parts marked as sent exist on the platform, and each part that may not have arrived is reported
  * (D04, D06).
  */
 export const endsAreTold: MakeInvariant = () => {

@@ -96,7 +96,7 @@ export function checkTurn(
   const started = attempts - (before?.attempts ?? (from === null ? 0 : attempts));
   const { maxAttempts = MAX_ATTEMPTS } = moment.options;
   const isOften = to === 'running' && (attempts > maxAttempts || started > 1);
-  // What a person writes is fenced by the lock of the lane, and ends the turn whose messages it answers.
+  // What a person writes is fenced by the lane's lock, and ends the turn whose messages it answers.
   const isOfPerson = from === null ? to === 'answered' : isEndedByReply(moment, change);
   const isWritten = !isOfPerson && (to === 'running' ? started > 0 : to !== 'stopped');
   const hasNoLetter = to === 'failed' && !moment.letters.has(turn) && belongsToPeople(conversation);

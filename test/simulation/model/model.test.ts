@@ -44,7 +44,7 @@ interface Played {
   readonly found: readonly (readonly string[])[];
 }
 
-/** Plays models in one process; the first one is type-checked. */
+/** Plays models in one process; the first model is type-checked. */
 async function play(folder: string, models: readonly (readonly [name: string, runs: number])[]) {
   const options = JSON.stringify({ seed: SEED, steps: 40, traces: TRACES, folder });
   const files = models.flatMap(([name, runs]) => [`${runs}`, join(folder, `${name}.qnt`)]);

@@ -21,8 +21,8 @@ export const discordLate: SimulationScene = {
 };
 
 /**
- * Messages that temporarily cannot be stored while others can, and a process that is killed in the
- * meantime.
+ * Messages that temporarily cannot be stored while other messages can, and a process that is killed
+ * in the meantime.
  */
 export const discordRefused: SimulationScene = {
   ...discordAlone,

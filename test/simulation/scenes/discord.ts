@@ -63,8 +63,8 @@ const DISCORD = {
     const { DefaultRestOptions } = await import('discord.js');
     const { WebSocket, socketsNow } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
-    // Both are looked up when a client is created; after this point no request of discord.js leaves
-    // the thread.
+    // Both are looked up when a client is created; after this point no request from discord.js
+    // leaves the thread.
     const makeRequest = (url: string, init: RequestInit) => {
       socketsNow.server?.asked?.(init.method ?? 'GET', url);
       return globalThis.fetch(url, init);

@@ -7,7 +7,7 @@ import type { Deployment } from './deployment.ts';
 
 type OvertakenFault = Extract<SimulationFault, { readonly kind: 'overtaken' }>;
 
-/** If no other process takes over the work, the paused one resumes after this time. In ms. */
+/** If no other process takes over the work, the paused process resumes after this time. In ms. */
 const MAX_MS = 20_000;
 
 /**

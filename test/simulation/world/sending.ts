@@ -66,7 +66,7 @@ export class SendHandler {
   /** The time when a process learned that a chat is closed to the bot, by turn and chat. */
   readonly closed = new Map<string, number>();
   /**
-   * The periods in which the platform allowed no requests, by process run, or by process run and
+   * The periods in which the platform did not allow requests, by process run, or by process run and
    * chat. In ms of the simulation.
    */
   readonly silences = new Map<string, { readonly from: number; readonly until: number }>();
@@ -223,7 +223,7 @@ export class SendHandler {
     return shown && this.#time.now - shown.at <= keysForMs ? shown : undefined;
   }
 
-  /** Looks for a part at the platform, as an adapter's `findSent` does. */
+  /** Looks for a part on the platform, as an adapter's `findSent` does. */
   async find(part: OutboundPart, signal: AbortSignal): Promise<string | undefined> {
     const fate = this.fate(null);
     const found = await this.#request<string | undefined>(part, signal, () => {

@@ -31,7 +31,7 @@ export const COMMAND_ROUTES: Routes = Object.fromEntries(
   ),
 );
 
-/** The commands of a guild, or the global ones, keyed by name. */
+/** The commands of a guild, or the global commands, keyed by name. */
 export function getCommands(world: World, guildId: string | undefined): Map<string, Command> {
   const commands = world.commands.get(guildId ?? '') ?? new Map<string, Command>();
   world.commands.set(guildId ?? '', commands);

@@ -7,13 +7,13 @@ import type { Guild, World } from './world.ts';
 const aim = {
   ...FAULT_AIM,
   /**
-   * The start of method and path, for example `POST /channels/`; when absent, all calls except GET
-   * match.
+   * The beginning of the method and path, for example `POST /channels/`; when absent, all calls
+   * except GET match.
    */
   call: z.string().optional(),
   channel: z.string().optional(),
   /**
-   * The call takes effect before the fault: the message is stored, but the sender gets no
+   * The call takes effect before the fault: the message is stored, but the sender does not get a
    * confirmation.
    */
   after: z.boolean().optional(),
@@ -69,7 +69,7 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject({ ...kind('close'), code: z.number() }),
   /** Every RESUME fails from now on. */
   z.strictObject(kind('forget-sessions')),
-  /** A RESUME gets no answer until `release-resumes`. */
+  /** A RESUME is not answered until `release-resumes`. */
   z.strictObject(kind('hold-resumes')),
   z.strictObject(kind('release-resumes')),
   /**

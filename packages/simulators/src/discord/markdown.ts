@@ -12,7 +12,10 @@ export type DiscordNode =
   | { readonly type: 'heading'; readonly level: number; readonly children: readonly DiscordNode[] }
   | {
       readonly type: 'list';
-      /** The number of the first item, from which the client counts on; undefined for bullets. */
+      /**
+       * The number of the first item, from which the client continues to count; undefined for
+       * bullets.
+       */
       readonly start: number | undefined;
       readonly items: readonly (readonly DiscordNode[])[];
       /**

@@ -154,7 +154,7 @@ export async function readChange(
 }
 
 /**
- * An edit and the users whom its text would notify; Discord notifies nobody of an edit but
+ * An edit and the users whom its text would notify; Discord does not notify anyone of an edit, but
  * highlights the name.
  */
 export function applyEdit(form: MessageForm, message: WireMessage): Stored {

@@ -66,7 +66,7 @@ export function getVisibleText(lines: readonly FormattedLine[]): string {
     .join('\n');
 }
 
-/** A mark that can contain others. */
+/** A mark that can contain other marks. */
 type MarkType = 'bold' | 'italic' | 'strike';
 
 /** Inline content; `text` excludes markers. */

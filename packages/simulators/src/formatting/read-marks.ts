@@ -187,7 +187,7 @@ const MARKERS = [
 /**
  * Finds the marks of one line from left to right: each opening marker pairs with the nearest
  * closing marker, so a mark never nests in itself. In the strict reading, the same character must
- * not occur between the two markers, because some clients then show no mark.
+ * not occur between the two markers, because some clients then do not show the mark.
  * @param taken nonzero for characters that belong to another construct
  */
 function findMarks(line: string, start: number, taken: Uint8Array, reading: Reading): MarkerPair[] {

@@ -25,7 +25,7 @@ export interface SimulatedWorld {
   readonly faults: readonly FaultName[];
   /** The bot's latest calls, oldest first. */
   readonly calls: readonly SimulatedCall[];
-  /** The simulated time in ms since 1970, and its lead over the real clock in ms. */
+  /** The simulated time in ms since 1970, and how far it is ahead of the real clock, in ms. */
   readonly now: number;
   readonly ahead: number;
 }

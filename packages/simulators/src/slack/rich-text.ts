@@ -91,7 +91,7 @@ export function getListMarker(style: 'bullet' | 'ordered', index: number): strin
 
 const MARKS = { code: '`', strike: '~', italic: '_', bold: '*' } as const;
 
-/** Converts rich text to mrkdwn, the format of the field `text`. */
+/** Converts rich text to mrkdwn, the format of the `text` field. */
 export function toMrkdwn(parts: readonly RichText[]): string {
   return parts
     .map((part) => {

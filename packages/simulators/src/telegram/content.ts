@@ -9,7 +9,7 @@ export interface FormattedText {
 }
 
 /**
- * The maximum length of a text after parsing, in code points (measured on the live service; some
+ * The maximum length of text after parsing, in code points (measured on the live service; some
  * sources say UTF-16 units).
  */
 const MAX_TEXT = 4096;

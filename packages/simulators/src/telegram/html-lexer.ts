@@ -112,7 +112,7 @@ function readToken(html: string, from: number): { text: string; end: number } {
   return { text: html.slice(from, at).toLowerCase(), end: at };
 }
 
-/** Returns the first position from `from` on that is not white space. */
+/** Returns the first position at or after `from` that is not white space. */
 export function skipSpace(html: string, from: number): number {
   let at = from;
   while (at < html.length && isSpace(html[at])) at += 1;

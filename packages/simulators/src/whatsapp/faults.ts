@@ -9,7 +9,7 @@ const aim = {
 const lost = z.boolean().optional();
 const fault = <K extends string>(name: K) => z.strictObject({ kind: z.literal(name), ...aim });
 
-/** The WebSocket opens, but the server sends no data. */
+/** The WebSocket opens, but the server does not send data. */
 const GreetingFault = fault('no-greeting');
 
 /**
@@ -21,7 +21,7 @@ const LoginFault = fault('failure').extend({ reason: z.number() });
 const SendFault = z.discriminatedUnion('kind', [
   /** The server responds with an error and does not deliver the message: 463, 479, 429 … */
   fault('refuse').extend({ code: z.number() }),
-  /** The server sends no acknowledgement; the message is delivered unless `lost`. */
+  /** The server does not send an acknowledgement; the message is delivered unless `lost`. */
   fault('no-ack').extend({ lost }),
   /** The acknowledgement is delayed by `ms`. */
   fault('late-ack').extend({ ms: z.number() }),

@@ -49,7 +49,7 @@ export type ApiFault = (
   /** Sends the correct response after `ms`. */
   | { readonly kind: 'delay'; readonly ms: number }
 ) & {
-  /** The start of the route, for example `POST /items`; by default every route. */
+  /** The beginning of the route, for example `POST /items`; by default every route. */
   readonly route?: string;
   readonly where?: (call: ApiCall) => boolean;
   readonly after?: true;

@@ -69,7 +69,7 @@ export class GoogleChatDouble extends PlatformDouble {
     this.pushes = this.addWebhook({ ...PUBSUB, seal: seal(this.pubsubAccount) });
   }
 
-  /** For `rerouteHosts`. */
+  /** Passed to `rerouteHosts`. */
   get hosts(): Readonly<Record<string, number>> {
     return Object.fromEntries(HOSTS.map((host) => [host, this.api.port]));
   }

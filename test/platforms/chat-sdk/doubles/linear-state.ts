@@ -10,7 +10,7 @@ export interface LinearUser {
   readonly url: string;
 }
 
-/** A comment on an issue, or a reply to one. */
+/** A comment on an issue, or a reply to a comment. */
 export interface LinearComment {
   readonly id: string;
   readonly issueId: string;
@@ -30,7 +30,7 @@ interface LinearIssue {
   readonly title: string;
 }
 
-/** The documentation does not name a limit; this one prevents text of unlimited size. */
+/** The documentation does not name a limit; this limit prevents text of unlimited size. */
 const MAX_BODY_LENGTH = 65_536;
 
 /** Users, issues and comments as objects of the GraphQL schema and of webhooks. */

@@ -68,7 +68,7 @@ export class TeamsDouble extends PlatformDouble {
     return `${this.root}/emea/`;
   }
 
-  /** For `rerouteHosts`. */
+  /** Passed to `rerouteHosts`. */
   get hosts(): Readonly<Record<string, number>> {
     return Object.fromEntries(HOSTS.map((host) => [host, this.api.port]));
   }
