@@ -78,7 +78,7 @@ describe('an unusual message', () => {
   });
 
   it.each([
-    ['no JSON', 'hello'],
+    ['not JSON', 'hello'],
     ['JSON without a text', '{"id":"12345678"}'],
     ['a list', '[]'],
     ['an id with a path', '{"id":"../../../etc","text":"x"}'],
