@@ -5,8 +5,8 @@ export interface MachineClock extends Disposable {
 }
 
 /**
- * Replaces the wall clock until disposed. It differs from the machine's only by the steps: a clock
- * advanced by a timer would run slow on a busy machine, where timers are late.
+ * Replaces the wall clock until disposed. The clock differs from the machine's clock only by the
+ * steps: a clock advanced by a timer would run slow on a busy machine, where timers are late.
  */
 export function installMachineClock(): MachineClock {
   const MachineDate = globalThis.Date;

@@ -44,7 +44,6 @@ export async function openSides(
   ]);
 }
 
-/** Closes all channels. */
 export async function closeSides(sides: readonly CrashSide[]): Promise<void> {
   await Promise.all(sides.map((side) => side.close()));
 }

@@ -45,7 +45,9 @@ export interface SeriesOptions {
 export interface SeriesResult {
   readonly killed: ReadonlyMap<KillSite, number>;
   readonly tallies: ReadonlyMap<ChannelName, ChannelTally>;
-  /** The last output of processes that exited by themselves after startup; there must be none. */
+  /**
+   * The last output of processes that exited by themselves after startup; the list must be empty.
+   */
   readonly crashes: readonly string[];
   /**
    * The number of turns that were given up. Their questions count as lost, because the series

@@ -16,7 +16,7 @@ export interface Member {
   /** The id of the process in which it runs. */
   readonly pid: number;
   readonly address: string;
-  /** Its log so far; for a separate process, all of its output. */
+  /** The log so far; for a separate process, all of its output. */
   words(): string;
   /** Shuts it down gracefully and waits until it has ended. */
   end(): Promise<unknown>;

@@ -25,7 +25,8 @@ const GUEST = 'guest-token-for-the-api-0123456789abcdef';
 const STRICT = 'strict-token-for-the-api-0123456789abcde';
 
 /**
- * Tools with patterns of every kind, including ambiguous ones, which are rejected, and a slow one.
+ * Tools with patterns of every kind, including ambiguous patterns, which are rejected, and a slow
+ * pattern.
  */
 const PLUGIN = `
 import { defineTool, definePlugin } from '@parley/plugins';

@@ -28,7 +28,7 @@ export interface WebScene {
 
 /**
  * Starts everything in the test process, on a port that survives a restart; `settings` are added to
- * the required ones.
+ * the required settings.
  */
 export async function startWebScene(chromiumUrl: string, settings = {}): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([

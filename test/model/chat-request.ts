@@ -122,7 +122,7 @@ const MISTRAL = {
   param: null,
   code: '3230',
 };
-/** Their error responses, as observed. */
+/** The error responses of these servers, as observed. */
 const STRICT_ANSWERS: Readonly<Record<StrictServer, { status: number; body: object }>> = {
   mistral: { status: 400, body: MISTRAL },
   vllm: {

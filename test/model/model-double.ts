@@ -143,7 +143,7 @@ export class ModelDouble {
     this.#requests = [];
   }
 
-  /** Ends all connections, including hanging ones. */
+  /** Ends all connections, including hanging connections. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();

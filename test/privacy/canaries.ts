@@ -45,7 +45,6 @@ export interface CanaryBook {
 
 const SHAPE = /canary[a-z0-9]{12}/gi;
 
-/** Creates an empty book. */
 export function createCanaryBook(chance: RandomChance): CanaryBook {
   const known = new Map<string, Canary>();
   const of = (agent: string | undefined): CanaryBook => ({

@@ -16,8 +16,8 @@ const TURNS = Number(LONG_RUN ?? WORLDS * 250);
 const FIRST_SEED = LONG_RUN === undefined ? 20_261_121 : Date.now() % 1_000_000_000;
 
 /**
- * Half of all random worlds, the even or the odd ones: two files run in parallel. Other runs always
- * use the same worlds, so that a new finding does not block unrelated work.
+ * Half of all random worlds, either the even or the odd worlds: two files run in parallel. Other
+ * runs always use the same worlds, so that a new finding does not block unrelated work.
  */
 export function testCanaryTurns(half: 'even' | 'odd'): void {
   const worlds = Array.from({ length: WORLDS }, (_, world) => world).filter(

@@ -32,7 +32,6 @@ interface HostileModelOptions {
 /** The model answers after this many calls in one turn. */
 const MAX_CALLS = 3;
 
-/** Creates a hostile model. */
 export function createHostileModel({ chance, echo, ...tries }: HostileModelOptions): HostileModel {
   const id = 'test/hostile';
   const calls = { made: 0 };

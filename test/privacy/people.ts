@@ -67,7 +67,7 @@ function createDirectChat(
   return { channel, account, chat: { id, type: 'direct' }, senders };
 }
 
-/** Anyone may write there, including owners. */
+/** Anyone may write in this chat, including owners. */
 function createSharedChat(channel: string, chat: InboundMessage['chat']): ChatLocation {
   const senders = [{ id: '1', fromOwner: true }, { id: '1' }, { id: 'own-2' }, { id: '7' }];
   return { channel, account: 'default', chat, senders };

@@ -33,7 +33,7 @@ export interface PrivateWorld {
   readonly paths: readonly string[];
   /** Rewrites one of the files, perhaps for another audience. */
   rewrite(): void;
-  /** How many files contain a private word that was copied there. */
+  /** The number of files that contain a copied private word. */
   laundered(): number;
   remove(): void;
 }

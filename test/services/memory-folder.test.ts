@@ -36,7 +36,7 @@ describe('the temporary folder of a test run', () => {
     const isInMemory = tmpdir().startsWith('/dev/shm/');
     used();
     if (!isInMemory) return;
-    // No process has this id, because Linux assigns smaller ones.
+    // No process has this id, because Linux assigns smaller ids.
     const abandoned = '/dev/shm/parley-tests-4194305-test';
     mkdirSync(abandoned);
     useMemoryFolder()();

@@ -125,7 +125,7 @@ const QUICK_SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: '200',
-  // Its storage may be in memory.
+  // The server's storage may be in memory.
   min_wal_size: '32MB',
   max_wal_size: '128MB',
   shared_buffers: '32MB',

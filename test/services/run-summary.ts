@@ -1,7 +1,9 @@
 import { PROGRAMS, type ServiceName } from './programs.ts';
 import type { MissingService } from './provided.ts';
 
-/** A test file in which some tests did not run; `services` are the missing ones that it needs. */
+/**
+ * A test file in which some tests did not run; `services` are the missing services that it needs.
+ */
 export type SkippedFile = {
   readonly file: string;
   readonly tests: number;

@@ -3,7 +3,7 @@ import type { Formats } from './expected.ts';
 /** The formats in which a character may be shown. */
 export interface FormatRule {
   readonly must: Formats;
-  /** Formats allowed in addition to the required ones; undefined for any. */
+  /** Formats allowed in addition to the required formats; undefined for any. */
   readonly may: Formats | undefined;
 }
 

@@ -69,8 +69,8 @@ export class DatabaseTracker {
   }
 
   /**
-   * Replaces the connections of `node:sqlite` in modules of the product with ones that this class
-   * tracks.
+   * Replaces the connections of `node:sqlite` in modules of the product with connections that this
+   * class tracks.
    */
   install(): void {
     const opened = (path: string, handle: DatabaseSync, reconnect: () => void): OpenDatabase => {

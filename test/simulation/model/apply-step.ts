@@ -148,7 +148,7 @@ function applySent(
 }
 
 /**
- * Whether a step and all earlier ones reached the disk. Claims, releases, renewals and receipts do
+ * Whether a step and all earlier steps reached the disk. Claims, releases, renewals and receipts do
  * not; nor does a claim that closes a turn that was started too often.
  */
 function isSynced(applied: readonly AppliedChange[]): boolean {
