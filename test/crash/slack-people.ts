@@ -13,7 +13,7 @@ export interface SlackRoom {
 }
 
 /**
- * Every other person has a direct chat with the bot; each of the other people has a channel, with a
+ * Every second person has a direct chat with the bot; each of the other people has a channel, with a
  * thread in which they mention the bot.
  */
 export function openSlackRooms(

@@ -7,7 +7,7 @@ import type { MakeInvariant } from './invariants/invariant.ts';
 import type { Simulation } from './simulation.ts';
 import type { ModelAnswer, ModelRequest } from './world/model.ts';
 import type { ServeRequest } from './world/network.ts';
-import type { Shown } from './world/platform.ts';
+import type { DisplayedMessage } from './world/platform.ts';
 import type { PlatformKind } from './world/platform-kind.ts';
 
 /** What a scene adds to its world besides platforms and a model. */
@@ -67,7 +67,7 @@ export interface SimulationScene {
    */
   people(simulation: Simulation): void;
   /** Called in the world when people first see a bot message. */
-  seen?(shown: Omit<Shown, 'isDeleted'>, platform: string, simulation: Simulation): void;
+  seen?(shown: Omit<DisplayedMessage, 'isDeleted'>, platform: string, simulation: Simulation): void;
   /**
    * Whether the scene still expects something, after the faults have ended, that the tables common
    * to all scenes do not show.
