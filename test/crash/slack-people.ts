@@ -13,8 +13,8 @@ export interface SlackRoom {
 }
 
 /**
- * Every second person has a direct chat with the bot; each of the other people has a channel, with a
- * thread in which they mention the bot.
+ * Every second person has a direct chat with the bot; each of the other people has a channel, with
+ * a thread in which they mention the bot.
  */
 export function openSlackRooms(
   double: SlackDouble,
