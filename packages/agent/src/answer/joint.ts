@@ -1,7 +1,7 @@
 /**
- * Joins a truncated answer with its continuation. A model that is asked to continue repeats its
- * last words, as instructed, or repeats its last sentence, or starts over; the reader must not see
- * any of that twice.
+ * Joins a truncated answer with its continuation. A model that is asked to continue may repeat its
+ * last words (as instructed), repeat its last sentence, or start over. The reader must not see any
+ * of that text twice.
  */
 
 /** A repetition of at least this many characters is never a coincidence, wherever it starts. */

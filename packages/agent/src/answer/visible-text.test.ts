@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { createAnswerStream, getVisibleAnswer, markSystemMessage } from './visible-text.ts';
 
 /**
- * The chat in the tables: the answer is for `m7`, `m5` and `m6` are earlier messages, and `x1`
- * belongs to another chat.
+ * In the tables, the answer is for `m7`, `m5` and `m6` are earlier messages, and `x1` belongs to
+ * another chat.
  */
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
 
 /**
- * The notation in the tables: `∅` means that nothing is sent, `↩ id` that the answer quotes that
+ * In the tables, `∅` means that nothing is sent, and `↩ id` means that the answer quotes that
  * message.
  */
 function written(answer: string): string {
@@ -155,7 +155,7 @@ const pieces = fc.array(
   { maxLength: 12 },
 );
 
-describe('an answer that grows', () => {
+describe('a streamed answer', () => {
   type SeenPiece = Parameters<Parameters<typeof createAnswerStream>[1]>[0];
 
   function streamed(chunks: readonly string[]): { shown: SeenPiece[]; before: string } {

@@ -106,7 +106,7 @@ describe('a turn that has read text from outsiders', () => {
   });
 
   it.each([3, 4])(
-    '[G05] [G16] still counts the text as read after the process died at write %i',
+    '[G05] [G16] still counts as having read the text after the process died at write %i',
     async (nth) => {
       const asked = await open();
       await scene.write(`read ${TEA}`);
@@ -129,13 +129,13 @@ describe('a turn that has read text from outsiders', () => {
     ['a link elsewhere', 'https://evil.example/', 'suspended'],
     ['an address that no text contains', `${TEA}/heron`, 'suspended'],
     ['a link with words of the model added', `${TEA}/next?d=heron`, 'suspended'],
-  ])('[G05] reads %s: %s is %s', async (_what, url, ended) => {
+  ])('[G05] the turn reads %s (%s) and is %s', async (_what, url, ended) => {
     const asked = await open();
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), read(url), { say: 'Green.' });
     await scene.answerNext();
     expect(scene.outcome()).toBe(ended);
-    // The earlier result answers the repeated address, without a second request.
+    // The repeated address is answered from the earlier result, without a second request.
     expect(asked).toEqual(ended === 'answered' ? [...new Set([TEA, url])] : [TEA]);
   });
 

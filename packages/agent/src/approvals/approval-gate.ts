@@ -73,8 +73,8 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       const asked = { tool: tool.name, callKey: key, shown, rule: findRule(tool.name, subject) };
       if (need === 'auto') return decideAllowed(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
-      // A stranger must not be able to summon an owner, and a group must not have to wait, for an
-      // address that a person can simply name.
+      // A stranger must not be able to summon an owner, or make a group wait, because of an address
+      // that a person can simply name.
       if (moment.reader.kind !== 'owner' && moment.untrustedText && asksSometimes(tool, deps.rules))
         return { kind: 'refused', text: describeOtherChat(name, asksAbout) };
       if (asked.shown.length > MAX_SHOWN)
@@ -145,7 +145,10 @@ export interface QuestionChat {
   /** The conversation in which the question can be decided. */
   readonly conversationId: string;
   readonly toDecider: boolean;
-  /** Who caused the call and the route on which to notify them, if that is not the person asked. */
+  /**
+   * The person who caused the call, and the route for notifying them; absent if this is the person
+   * asked.
+   */
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
 }
 
@@ -266,14 +269,14 @@ function describeRefusal(
 ): string {
   const why =
     state === 'expired'
-      ? `it was not approved within ${formatMinutes(expiresAt - askedAt)}, which counts as no`
+      ? `it was not approved within ${formatMinutes(expiresAt - askedAt)}, which counts as a refusal`
       : 'the person who was asked said no';
   return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
 }
 
 function describeTooLong(tool: string, shown: string): string {
   const length = `${shown.length.toLocaleString('en')} characters`;
-  return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MAX_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
+  return `${tool} was not run: a person has to read the whole call first, and it is too long to show (${length}; the maximum is ${MAX_SHOWN.toLocaleString('en')}). Make it smaller, or do it in several calls.`;
 }
 
 function describeChangedWrite(tool: string): string {

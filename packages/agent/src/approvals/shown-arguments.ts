@@ -11,7 +11,7 @@ const INLINE = 80;
 /** Longer runs of spaces or line breaks could push text out of sight, so they are escaped. */
 const SPACES = 16;
 const LINE_ENDS = 3;
-/** More combining marks than this on one letter would cover its neighbors. */
+/** A letter with more combining marks than this would cover its neighbors. */
 const MARKS = 3;
 
 /**

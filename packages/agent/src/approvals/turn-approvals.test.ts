@@ -245,7 +245,7 @@ describe('a call that needs an approval', () => {
   });
 });
 
-describe('approval of pages', () => {
+describe('approving page requests', () => {
   const TEA = 'https://example.org/tea';
 
   /** Opens a scene whose agent reads pages. Returns the addresses that the agent requests. */

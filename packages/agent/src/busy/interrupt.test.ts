@@ -163,7 +163,7 @@ describe('a message that interrupts the running turn', () => {
     expect((await stories()).map(([outcome]) => outcome)).toEqual(['turn', 'waiting']);
   });
 
-  it('[D03] does not interrupt before its burst is complete', async () => {
+  it('[D03] does not interrupt while more messages of its burst may follow', async () => {
     await open();
     await scene.write('one');
     scene.model.next({ say: 'One.', afterMs: 5_000 });

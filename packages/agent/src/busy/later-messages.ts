@@ -121,8 +121,8 @@ function openInterruption(
     signal: ended.signal,
     isOver: () => isOver,
     /**
-     * Called before the turn acts or answers. After the call, the turn either has been ended or can
-     * no longer be ended.
+     * Called before the turn acts or answers. When it returns, the turn either has been ended or
+     * can no longer be ended.
      */
     async close() {
       isOver = true;

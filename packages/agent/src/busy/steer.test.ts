@@ -22,7 +22,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'steer', ...extras });
 }
 
-/** A tool during which the person writes these messages. */
+/** A tool that stores these messages while it runs, as if the person had written them. */
 const whileWriting = (...texts: readonly string[]) =>
   createCountingTool('parrot', 'read', async () => {
     for (const text of texts) await scene.write(text);
@@ -36,7 +36,7 @@ async function outcomes(): Promise<readonly (string | null)[]> {
 }
 
 describe('a message that joins a running turn', () => {
-  it('[D03] follows the tool results in the prompt, and one answer covers both messages', async () => {
+  it('[D03] comes after the tool results in the prompt, and one answer covers both messages', async () => {
     const parrot = whileWriting('and in Rome?', 'or in Bonn?');
     await open({ tools: [parrot.tool] });
     await scene.write('weather in Berlin?');
@@ -51,7 +51,7 @@ describe('a message that joins a running turn', () => {
     expect(asked?.content).toEqual({ text: 'weather in Berlin?\n\nand in Rome?\n\nor in Bonn?' });
   });
 
-  it('[P05] has its context between the markers in the layout lab as well', async () => {
+  it('[P05] has its context between the markers in the `lab` layout as well', async () => {
     const layers = createLayerRegistry(builtInLayers());
     const prompt = createAssembler({ layers, layout: layoutNamed('lab') });
     const parrot = whileWriting('and in [memory context] Rome?');
@@ -97,7 +97,7 @@ describe('a message that joins a running turn', () => {
     expect([shown.join('')]).toEqual(await scene.owed());
   });
 
-  it('[G09] is answered alone if the first answer was silent', async () => {
+  it('[G09] gets the only visible answer if the first answer was silent', async () => {
     await open();
     await scene.write('first');
     scene.model.next({ say: 'NO_REPLY', afterMs: 500 }, { say: 'Two.' });
@@ -146,7 +146,7 @@ describe('a message that joins a running turn', () => {
     }
   });
 
-  it('[D03] waits for the next turn if all steps of this turn are used up', async () => {
+  it('[D03] waits for the next turn if this turn has no steps left', async () => {
     const parrot = whileWriting('more');
     await open({ tools: [parrot.tool], limits: { steps: 2 } });
     await scene.write('go');
@@ -155,7 +155,7 @@ describe('a message that joins a running turn', () => {
     expect(await outcomes()).toEqual(['answered', null]);
   });
 
-  it('[D03] waits while its burst may continue', async () => {
+  it('[D03] waits while more messages of its burst may follow', async () => {
     const parrot = createCountingTool('parrot', 'read', () =>
       scene.write('piece', { settlesInMs: 1_000 }),
     );

@@ -177,8 +177,8 @@ const MAX_ANSWER = 4_096;
 
 /**
  * Divides the context window: first the prompt and space for an answer, then the newest message;
- * the past gets the rest, up to its own limit. The person who writes is not responsible for a
- * prompt that leaves no space, so the newest message always gets a quarter.
+ * the past gets the rest, up to its own limit. The sender is not responsible for a prompt that
+ * leaves no space, so the newest message always gets a quarter.
  */
 export function computeHistoryBudget(
   contextTokens: number,
@@ -240,7 +240,7 @@ interface RequestPieces {
   readonly now: UserMessage;
 }
 
-/** The approximate cost of one picture, in tokens. */
+/** The approximate size of one picture, in tokens. */
 const PICTURE = 1_000;
 
 export function measureRequest({ system, tools, rounds, now }: RequestPieces): RequestSize {
@@ -258,7 +258,7 @@ export function estimateMessageTokens(message: ModelMessage): number {
   return estimateMessage(message) + estimatePictureTokens(message);
 }
 
-/** All texts in a message that cost tokens: its content and the arguments of its calls. */
+/** Everything in a message that costs tokens: its content and the arguments of its calls. */
 export function listTexts(message: ModelMessage): readonly string[] {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return [message.content, ...calls.map((call) => call.arguments)];
@@ -271,7 +271,7 @@ export function listTexts(message: ModelMessage): readonly string[] {
 export function fitText(text: string, budget: number, what: string): string {
   const tokens = estimateTokens(text);
   if (tokens <= budget) return text;
-  // The length is an estimate, because characters differ in cost.
+  // The cut position is an estimate, because characters differ in cost.
   let length = Math.floor((text.length * budget) / tokens);
   while (length > 0 && estimateTokens(text.slice(0, length)) > budget) {
     length = Math.floor(length * 0.9);
@@ -321,7 +321,7 @@ function shortenCalls(message: ModelMessage): ModelMessage {
   if (message.role !== 'assistant' || message.toolCalls === undefined) return message;
   const toolCalls = message.toolCalls.map((call) => {
     if (estimateTokens(call.arguments) <= SHORT_ARGUMENTS) return call;
-    const note = `${call.arguments.length} characters of arguments are left out: there is no room for them.`;
+    const note = `${call.arguments.length} characters of arguments are left out because there is no room for them.`;
     return { ...call, arguments: JSON.stringify({ note }) };
   });
   return { ...message, toolCalls };

@@ -257,7 +257,7 @@ export type NoSummaryReason =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * How long a claim lasts, in ms. Writing a summary takes less time, so the claiming process of an
+ * How long a claim lasts, in ms. Writing a summary takes less time, so the process that holds an
  * older claim is dead.
  */
 const CLAIM_MS = SUMMARY_MS + 120_000;

@@ -80,7 +80,7 @@ describe('the summary of yesterday’s conversation', () => {
     expect(talk.summaries).toHaveLength(1);
   });
 
-  it('[G11] is absent after a day without messages, on the day after next, and after /new', async () => {
+  it('[G11] is absent after a day without messages, two days later, and after /new', async () => {
     const { say } = sourceAt(talk);
     for (const [at, session] of [
       [TOMORROW + DAY, 0],

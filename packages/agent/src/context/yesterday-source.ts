@@ -113,7 +113,7 @@ async function summarizeDay(
     : createYesterdayPart(Summary.parse(done.content), turn.reader, day);
 }
 
-/** The turn may have started just before midnight. */
+/** If the turn started just before midnight, `clock()` may already be in the next day. */
 function findDayEnd({ clock, localTime }: YesterdayServices, day: string): number {
   const today = findDayStart(localTime, clock());
   return getDayBefore(localTime(today).date) === day ? today : findDayStart(localTime, today - 1);
@@ -126,8 +126,8 @@ function createYesterdayPart(summary: Summary, reader: Reader, day: string): Pro
 }
 
 /**
- * The first moment (ms) of the local day that contains `now`, however clocks change. Found by
- * bisection, because the local day start follows only from the time zone data.
+ * The first moment (ms) of the local day that contains `now`, whatever clock changes there are.
+ * Found by bisection, because the local day start follows only from the time zone data.
  */
 export function findDayStart(localTime: LocalTime, now: number): number {
   const { date } = localTime(now);

@@ -31,7 +31,7 @@ interface NewsCheckerOptions extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
   readonly rules?: AddressRules;
 }
 
-/** The time limit for a command, in ms: a check must be cheap. */
+/** The time limit for a command, in ms: a check must be quick. */
 const MAX_MS = 30_000;
 const NEVER = new AbortController().signal;
 const require = createRequire(import.meta.url);

@@ -144,7 +144,7 @@ describe('a heartbeat', () => {
   });
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H10] [P17] is previewed byte for byte (prompt, tools, voice) in the layout %s, even after files change',
+    '[H10] [P17] is previewed byte for byte (prompt, tools, voice) in the `%s` layout, even after files change',
     async (layout) => {
       const tools = ['message', 'plain', 'other'].map((name) => createCountingTool(name).tool);
       const asks = { ...createCountingTool('asks').tool, approval: 'ask' as const };
@@ -280,7 +280,9 @@ describe('a heartbeat', () => {
       await open(alerting);
       scene.model.next({ fail: { kind: 'overloaded' } });
       await event('e1');
-      expect((await scene.owed()).at(-1)).toMatch(/^⚙️ I could not handle an event of the hook ci/);
+      expect((await scene.owed()).at(-1)).toMatch(
+        /^⚙️ I could not handle an event from the hook ci/,
+      );
       expect(await scene.store.heartbeats.of('e1')).toMatchObject({ state: 'failed' });
       const judged: unknown[] = [];
       const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (text, run) => {

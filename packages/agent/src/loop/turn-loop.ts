@@ -183,7 +183,7 @@ async function requestStep(
 }
 
 /**
- * Replaces the calls with the forms that their tools accept, including in the facts about the step.
+ * Replaces the calls with the forms that their tools accept, also in the facts for the timeline.
  */
 async function fitAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
@@ -241,7 +241,13 @@ function endCutAnswer(running: LoopTurn, rounds: readonly Round[], shown: ShownS
   const { costUsd: _free, ...timed } = facts;
   const answer = { text: '', calls: [], usage, finishReason: 'length', cut: undefined };
   const timing = { startedAt: running.services.clock(), facts: timed };
-  return completeStep(running, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
+  return completeStep(
+    running,
+    { ...answer, timing },
+    rounds,
+    'the rest of the answer could not be obtained',
+    shown,
+  );
 }
 
 /** How many times the model is asked again for an answer that matches the response format. */

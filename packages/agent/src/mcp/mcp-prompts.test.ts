@@ -51,7 +51,7 @@ describe('[G03] the contribution of MCP servers to a turn', () => {
     expect((await gather(DOWN)).connectors).toMatchObject([{ connected: false }]);
   });
 
-  it('lists the prompts that can be selected, with the command for each', async () => {
+  it('lists the prompts that a person can select, with the command for each', async () => {
     const { mcpPrompts } = await gather(UP);
     expect(mcpPrompts?.[0]?.description).toBe('Greets. To pick it: `/mcp__browser__greet`');
   });

@@ -20,7 +20,7 @@ export interface McpSourceDeps {
 }
 
 /**
- * The largest number of selected prompts in one turn; a burst of messages can contain several
+ * The maximum number of selected prompts in one turn; a burst of messages can contain several
  * commands.
  */
 const MAX_CALLED_PROMPTS = 3;

@@ -125,8 +125,8 @@ async function readPicture(
 }
 
 /**
- * The maximum size of a picture that Anthropic accepts, allowing for Base64 in its 5 MB; other
- * providers accept larger ones (https://docs.anthropic.com/en/docs/vision).
+ * The maximum size of a picture for Anthropic: its limit is 5 MB in Base64. Other providers accept
+ * larger pictures (https://docs.anthropic.com/en/docs/vision).
  */
 const TAKEN = { bytes: 3_750_000, side: 8_000 };
 
@@ -153,7 +153,7 @@ async function scalePicture(
 }
 
 const TOO_LARGE =
-  'it is larger than models take, and I could not make it smaller; send it as a smaller JPEG';
+  'it is larger than models accept, and I could not make it smaller; send it as a smaller JPEG';
 
 const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or describe it';
 
@@ -164,7 +164,7 @@ const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or d
 function refuseUnopenable(type: 'image/avif' | 'image/heic'): ReadAttachment {
   const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
   return createUnreadAttachment(
-    `it is a picture in the format ${name}, which I cannot open; send it as JPEG, as a photo instead of as a file, or as a screenshot`,
+    `it is a ${name} picture, which I cannot open; send it as JPEG, as a photo instead of as a file, or as a screenshot`,
   );
 }
 
@@ -175,7 +175,7 @@ function keepPicture(mimeType: ImageType, bytes: Uint8Array): ReadAttachment {
 const CANNOT_LISTEN: ReadAttachment = {
   kind: 'unread',
   why: 'I cannot listen to recordings here',
-  hint: 'To change that, name a speech service in `media.transcription` of the settings.',
+  hint: 'To change that, configure a speech service under `media.transcription` in the settings.',
 };
 
 async function transcribeRecording(

@@ -147,8 +147,9 @@ export function createMemoryKeeper(
 }
 
 /**
- * Returns messages for this kind of reader from which no memory was saved before, because a line
- * that was removed from the files must not return. `letters` speeds up the search for quotations.
+ * Returns the messages for this kind of reader from which no memory has been saved yet, because a
+ * line that was removed from the files must not return. `letters` speeds up the search for
+ * quotations.
  */
 async function listCandidates(
   deps: KeepMemoriesOptions,

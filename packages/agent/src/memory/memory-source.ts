@@ -34,8 +34,8 @@ const KNOWLEDGE_LENGTH = 800;
 const QUESTION = 1_000;
 
 /**
- * Provides memories and knowledge that match the messages, and profiles, as far as the reader may
- * see them (G14, W02).
+ * Provides the memories and knowledge that match the messages, and the profiles, limited to what
+ * the reader may see (G14, W02).
  */
 export function createMemorySource(options: MemorySourceOptions): ContextSource {
   return {
@@ -182,7 +182,7 @@ export function createSaveMemoryTool(service: Pick<MemoryService, 'save'>): Tool
 const MAX_HITS = 10;
 const HIT_CHARACTERS = 600;
 
-/** Searches the saved memories, as far as this reader may see them (G14). */
+/** Searches the saved memories that this reader may see (G14). */
 export function createSearchMemoryTool(search: MemorySearch): Tool {
   return defineTool({
     name: 'search_memory',

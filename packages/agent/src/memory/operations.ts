@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { MemoryCommands } from './memory-commands.ts';
 import type { MemoryService } from './memory-service.ts';
 
-/** A chat with its own memory file. */
+/** A chat that has a memory file. */
 export interface MemoryChat {
   readonly title: string;
   readonly conversationId: string;

@@ -181,7 +181,7 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice({}, 'never')).toContain('It stays a proposal');
   });
 
-  it('[W06] reports every hand edit, but no refused proposal of the agent', () => {
+  it('[W06] reports every hand edit, but not the agent’s refused proposals', () => {
     const edit = { author: 'person', by: BY_HAND } as const;
     expect(notice(edit)).toContain('I kept the edit as proposal 3; nothing has changed yet.');
     const refused = { state: 'refused', score: 40, findings: [FINDING] } as const;
@@ -208,7 +208,7 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice({ state: 'applied', appliedAt: 5 })).toContain('To go back: `/soul rollback 1`.');
   });
 
-  it('[W06] keeps a text with fences within its own fence, and truncates a long change with a note', () => {
+  it('[W06] keeps text that contains fences inside its own fence, and truncates a long change with a note', () => {
     const diff = ['+```', ...Array.from({ length: 30 }, (_, nth) => `+line ${nth}`)].join('\n');
     const words = notice({ diff }) ?? '';
     expect(words).toContain('````diff\n+```\n');

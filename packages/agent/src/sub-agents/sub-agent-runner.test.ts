@@ -223,7 +223,7 @@ const OTHER = { id: '7', name: 'Bo', isBot: false };
 const GROUP = { id: 'g', type: 'group', title: 'Team' } as const;
 
 describe('the reads of a sub-agent', () => {
-  it('[W02] [G07] return no text that was hidden from the turn which started the sub-agent', async () => {
+  it('[W02] [G07] do not return text that was hidden from the turn that started the sub-agent', async () => {
     let seenByOwners = 0;
     await fc.assert(
       fc.asyncProperty(ASKS, async ({ isOwner, inGroup, owners, deep, reads }) => {
@@ -251,7 +251,7 @@ describe('the reads of a sub-agent', () => {
         else expect(asked.match(/canary-\w+/g) ?? []).toEqual([]);
         await scene.close();
       }),
-      // With a fifth of this many runs, it could happen that no owner searches for these files.
+      // With only a fifth as many runs, it could happen that no owner searches for these files.
       { numRuns: 60 },
     );
     // Otherwise the property above would have nothing to check.

@@ -125,7 +125,7 @@ function createPurpose(
   const { named, untrustedText } = parseOrigin(task);
   return {
     kind: 'sub-agent',
-    // A delegated task to another agent uses that agent's conversation for the chat.
+    // A task delegated to another agent uses that agent's conversation for the chat.
     parent: toAgentConversation(agent.name, rootConversation),
     forOwner: reader === 'owner',
     origin: { said: named, untrustedText },

@@ -58,7 +58,7 @@ export async function sendPersonReply(
   const found = await store.takeovers.newestRoute(conversationId);
   if (found === null) return { kind: 'no-conversation' };
   if (!isReadByPeople(found)) return { kind: 'no-chat' };
-  // The reply does not answer a particular message, so it quotes none.
+  // The reply does not answer a particular message, so it does not quote one.
   const { replyToMessageId: _quoted, response: _response, ...route } = found;
   const parts =
     text.trim() === ''

@@ -74,7 +74,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(ended).toMatchObject({ failed: true, note: expect.stringContaining('Exit code 3') });
     expect(ended.note).toContain('It printed nothing.');
     const killed = await scene.use(exec(), { command: 'echo started; sleep 60', seconds: 1 });
-    expect(killed.note).toMatch(/^\[Killed after 1\.\d s: it took longer than it may\..*\]$/);
+    expect(killed.note).toMatch(/^\[Killed after 1\.\d s: it exceeded its time limit\..*\]$/);
     expect(killed.text).toBe('started');
   });
 
@@ -214,7 +214,7 @@ describe('the sandbox in the prompt of an owner', () => {
   };
 
   it.runIf(inject('bubblewrapPath'))(
-    '[P06] [G06] states which files commands can access, their limits, and which files earlier commands left',
+    '[P06] [G06] states which files commands can access, what limits they have, and which files earlier commands left behind',
     async () => {
       const source = createSandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
       await scene.use(exec(), {

@@ -16,8 +16,8 @@ const MENTION =
 
 /**
  * Provides the workspace files that people mention in their messages, as far as the reader may read
- * them (W02). The names of other files remain ordinary text. Like the tool `read`, mentioning a
- * file gives no one access to it.
+ * them (W02). File names that match no file remain ordinary text. Like the `read` tool, mentioning
+ * a file does not give access to it.
  */
 export async function readMentionedFiles(
   view: Pick<WorkspaceView, 'read'>,

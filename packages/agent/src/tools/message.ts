@@ -180,7 +180,7 @@ function toOneChat(
   { route, conversationId }: InboxRow,
   { isOwners }: Pick<FoundOneChat, 'isOwners'>,
 ) {
-  // The message is sent without quoting another one.
+  // The message does not quote another message.
   const { replyToMessageId: _, ...free } = route;
   return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies FoundOneChat;
 }

@@ -167,6 +167,6 @@ export function explainAbsent(path: string, { reason, detail }: AbsentFile): str
       return `${path} cannot be read: ${detail ?? 'it is not inside the workspace'}. Write paths as \`list\` gives them, such as notes/today.md.`;
     case 'too-large':
     case 'unreadable':
-      return `${path} cannot be read: ${detail ?? 'it is no text'}.`;
+      return `${path} cannot be read: ${detail ?? 'it is not text'}.`;
   }
 }

@@ -36,7 +36,7 @@ export const currentTimeTool: Tool = defineTool({
     const zone = timeZone ?? facts.timeZone;
     const face = createClockFace(zone);
     if (face === null) {
-      return createFailure(`"${zone}" is no time zone. Use an IANA name, such as Asia/Tokyo.`);
+      return createFailure(`"${zone}" is not a time zone. Use an IANA name, such as Asia/Tokyo.`);
     }
     return { text: `It is ${face.format(clock())} (${zone}).` };
   },

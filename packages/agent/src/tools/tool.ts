@@ -306,7 +306,7 @@ export async function runTool(
 }
 
 /** After a timeout, an external effect may or may not have happened. */
-const UNSURE = ' Whether it took effect is not known: look before you do it again.';
+const UNSURE = ' It is not known whether it took effect: check before you do it again.';
 
 /** The frame is added last, so that truncating a result never cuts the frame's closing line. */
 function frameResult(foreign: boolean, note: string, text: string): string {

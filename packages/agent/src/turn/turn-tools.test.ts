@@ -223,7 +223,7 @@ describe('the limits of a turn', () => {
     expect(await scene.owed()).toEqual(['As far as I came.']);
     expect(listToolMessages(scene.model.asked[1]).at(-1)?.content).toBe('parrot says a');
     const last = listToolMessages(scene.model.asked[2]).at(-1)?.content;
-    expect(last).toContain('All 3 steps of this turn are used.');
+    expect(last).toContain('All 3 steps of this turn have been used.');
   });
 
   it('[G01] end a turn with a plain notice if the model still calls tools, which do not run', async () => {

@@ -97,7 +97,7 @@ export function readFields(schema: unknown): readonly FormField[] {
   const named = Object.entries(form.data.properties);
   if (named.length > MAX_FIELDS)
     throw new UnfitFormError(
-      `its form has ${named.length} fields; at most ${MAX_FIELDS} are asked`,
+      `its form has ${named.length} fields, but the maximum is ${MAX_FIELDS}`,
     );
   return named.map(([name, property]) => readField(name, property, form.data.required));
 }
@@ -152,7 +152,7 @@ const Format = z.enum(['email', 'uri', 'date', 'date-time']);
 
 function createUnknownKindError(name: string): UnfitFormError {
   const shown = JSON.stringify(toShortLine(name, MAX_TITLE));
-  return new UnfitFormError(`the field ${shown} of its form is of an unknown kind`);
+  return new UnfitFormError(`the form's field ${shown} has an unknown type`);
 }
 
 type PropertyWithOptions = Pick<FieldProperty, 'enum' | 'oneOf' | 'anyOf'> & {
@@ -173,7 +173,7 @@ function checkOptions(name: string, options: readonly FieldOption[]): readonly F
   if (options.length === 0) throw createUnknownKindError(name);
   if (options.length > MAX_OPTIONS) {
     throw new UnfitFormError(
-      `the field ${JSON.stringify(toShortLine(name, MAX_TITLE))} of its form has ${options.length} choices; at most ${MAX_OPTIONS} are asked`,
+      `the form's field ${JSON.stringify(toShortLine(name, MAX_TITLE))} has ${options.length} choices, but the maximum is ${MAX_OPTIONS}`,
     );
   }
   const taken = new Set<string>();
