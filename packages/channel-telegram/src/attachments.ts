@@ -4,7 +4,7 @@ import { readRichText } from './rich-text.ts';
 import type { AnsweredMessage, WireMessage } from './wire.ts';
 import type { DescribedFile, MessageMedia, PhotoSize, Sticker } from './wire-basics.ts';
 
-/** The most files that one message may have. */
+/** The maximum number of files in one message. */
 const MAX_FILES = 32;
 
 /**

@@ -22,7 +22,7 @@ export interface CallOptions {
   readonly silentMs?: number | undefined;
   /** Called before anything is written. */
   readonly onStart?: (() => void) | undefined;
-  /** Called once the whole request has left. */
+  /** Called once the whole request has been written. */
   readonly onSent?: (() => void) | undefined;
 }
 

@@ -62,8 +62,8 @@ function toMessageChat(message: WireMessage, text: string): Chat {
 }
 
 /**
- * The reason why a message starts no turn and is not passed to the agent; undefined for content
- * that a person sent.
+ * The reason why a message does not start a turn and is not passed to the agent; undefined for
+ * content that a person sent.
  */
 export function findIgnoreReason(message: WireMessage): string | undefined {
   const { chat, gift, unique_gift, suggested_post_declined: declined } = message;
@@ -132,7 +132,7 @@ const BY_OTHERS: readonly string[] = [
   'forward_date',
 ];
 
-/** Whether a quotation contains the sender's own text, or in a direct chat that of this bot. */
+/** Whether a quotation contains the sender's own text or, in a direct chat, this bot's text. */
 function isQuoteOfSender(
   message: WireMessage,
   answered: AnsweredMessage,

@@ -70,8 +70,8 @@ const FULL = MAX_TEXT + 500;
 const FIRST_AFTER_MS = 1_000;
 const EDIT_INTERVAL_MS = 3_000;
 /**
- * How long a chat in which Telegram returned a 429 gets no growing answers, in ms. Telegram extends
- * the penalty with every further edit.
+ * How long answers do not grow in a chat after Telegram returned a 429 there, in ms. Telegram
+ * extends the penalty with every further edit.
  */
 const NO_MORE_MS = 10 * 60_000;
 const SEND_TIMEOUT_MS = 15_000;
@@ -101,7 +101,7 @@ export class GrowingMessages {
   readonly #latest = new BoundedMap<string, number>(REMEMBERED);
   /** The chat and number of messages that the bot has sent through other code paths. */
   readonly #sent = new BoundedMap<string, true>(REMEMBERED);
-  /** The time until which each chat must get no calls, in monotonic time. */
+  /** For each chat, the time until which no calls may be made, in monotonic time. */
   readonly #quietUntil = new BoundedMap<string, number>(REMEMBERED);
   #loaded: Promise<void> | undefined;
 

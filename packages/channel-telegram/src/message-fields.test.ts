@@ -188,7 +188,7 @@ describe('the handling of data from the Bot API', () => {
     expect(reasons.filter((reason) => reason === '')).toEqual([]);
   });
 
-  it('[F16] has a corpus case for everything a person can send and everything that starts no turn', () => {
+  it('[F16] has a corpus case for everything a person can send and everything that does not start a turn', () => {
     const seen = fieldsOfCorpus();
     const all = Object.entries(MESSAGE_FIELDS);
     const wanted = all.filter(([, one]) => 'named' in one || one.decision === 'event');

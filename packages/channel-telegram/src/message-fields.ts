@@ -9,7 +9,10 @@ type FieldDecision =
   | { readonly decision: 'named'; readonly named: string }
   /** Ignored: internal data of the platform. */
   | { readonly decision: 'ignored'; readonly why: string }
-  /** Event: the platform wrote the whole message. It starts no turn, and `why` shows the reason. */
+  /**
+   * Event: the platform wrote the whole message. It does not start a turn, and `why` shows the
+   * reason.
+   */
   | { readonly decision: 'event'; readonly why: string };
 
 const READ: FieldDecision = { decision: 'read' };

@@ -26,8 +26,8 @@ const PREFIXES = {
   alone: 'alone:',
 } as const;
 /**
- * The topic that every forum has. Messages in it carry no topic number, and Telegram refuses sends
- * with this one.
+ * The topic that every forum has. Messages in it have no topic number, and Telegram refuses sends
+ * with this number.
  */
 const GENERAL_TOPIC = '1';
 

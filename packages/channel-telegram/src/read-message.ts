@@ -13,7 +13,7 @@ export interface ParsedMessage {
   readonly shown: VisibleContent;
 }
 
-/** Reads a message; `me` is the bot; mentions of it need no URL after them. */
+/** Reads a message; `me` is the bot, whose mentions are not followed by a URL. */
 export function readMessage(message: WireMessage, me: BotIdentity): ParsedMessage {
   return {
     message,

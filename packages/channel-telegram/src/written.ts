@@ -75,7 +75,7 @@ export function createMessageReaders(
   };
 }
 
-/** Records a message that starts no turn. */
+/** Records a message that does not start a turn. */
 async function noteMessage(
   { moved, ignored }: MessageDeps,
   message: WireMessage,

@@ -56,7 +56,7 @@ function returning(value: unknown): ChannelAdapter {
   return checkAdapter(adapter as ChannelAdapter, defects);
 }
 
-describe('the results of an adapter', () => {
+describe('an adapter’s results', () => {
   it('[F01] [F04] match the contract whatever its code returns, and each violation is counted', async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (value) => {

@@ -191,7 +191,7 @@ export function describeOmitted(
       : [`${platform}'s menu has no room for ${room.join(', ')}, which are used least.`]),
     ...(illegal.length === 0
       ? []
-      : [`${platform}'s menu accepts no command called ${illegal.join(', ')}.`]),
+      : [`${platform}'s menu does not accept a command called ${illegal.join(', ')}.`]),
   ];
   return sentences.length === 0 ? null : `${sentences.join(' ')} They work when they are typed.`;
 }

@@ -29,7 +29,7 @@ export interface ClockReading {
   readonly aheadMs: number;
 }
 
-/** The result of probing a channel account. The texts of a result never contain a token. */
+/** The result of probing a channel account. The text in a result never contains a token. */
 export type ChannelProbe =
   | {
       readonly kind: 'works';

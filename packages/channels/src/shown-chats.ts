@@ -30,12 +30,13 @@ export interface ChatsCapability {
   /** The tool calls of turns, in order. */
   calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]>;
   /**
-   * A file sent to the chat, looked up by its part; null when the part is unknown or the file no
+   * A file sent to the chat, looked up by its part; null when the part is unknown or the file is no
    * longer stored.
    */
   sentFile(chatId: string, partId: string): Promise<KeptFile | null>;
   /**
-   * A file of a message in the chat; null when the message is unknown or the file no longer stored.
+   * A file of a message in the chat; null when the message is unknown or the file is no longer
+   * stored.
    */
   file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }

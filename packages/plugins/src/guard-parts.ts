@@ -183,7 +183,9 @@ function watchMethod<Part extends object>(
 ): Part {
   const call = async (...args: readonly unknown[]): Promise<unknown> => {
     if (defects.isOff(what))
-      throw new Error(`the ${what} is not called any more: its results were wrong too often`);
+      throw new Error(
+        `the ${what} is no longer called, because its results were invalid too often`,
+      );
     const work: unknown = Reflect.get(part, method);
     if (typeof work !== 'function') throw new Error(`the ${what} is no longer a function`);
     const result: unknown = await Reflect.apply(work, part, args);
@@ -193,7 +195,7 @@ function watchMethod<Part extends object>(
       return result;
     }
     const fields = error.issues.map(({ path }) => z.core.toDotPath(path) || 'the result');
-    const reason = `it returned what the contract does not allow: ${[...new Set(fields)].join(', ')}`;
+    const reason = `its result violates the contract: ${[...new Set(fields)].join(', ')}`;
     defects.note(what, reason);
     throw new Error(`the ${what} broke its contract: ${reason}`);
   };

@@ -18,7 +18,7 @@ export interface PluginHost {
   readonly signal: AbortSignal;
 }
 
-/** A prompt layer of a plugin. The text of the layer carries an audience like any other text. */
+/** A plugin's prompt layer. The layer's text has an audience, like any other text. */
 export interface PluginLayer extends Layer {
   /**
    * The layer after which this one is placed if that keeps the prompt cacheable; otherwise the
@@ -250,7 +250,7 @@ const Parts: z.ZodType<PluginParts> = z.strictObject({
 export function getExportedPlugin(module: object): Plugin {
   const exported = 'plugin' in module ? module.plugin : 'default' in module && module.default;
   if (!exported) {
-    throw new PluginError('plugin-shape', 'it has no export `plugin`. See docs/new-plugin.md.');
+    throw new PluginError('plugin-shape', 'it has no `plugin` export. See docs/new-plugin.md.');
   }
   const { data, error } = Exported.safeParse(exported);
   if (error)

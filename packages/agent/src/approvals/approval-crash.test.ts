@@ -106,7 +106,7 @@ async function found(
  * If the process dies between the start of the call and its stored result, the outcome of the call
  * is unknown.
  */
-const isUncertain = ({ told }: Fate) => told.includes('Whether it took effect is not known');
+const isUncertain = ({ told }: Fate) => told.includes('It is not known whether it took effect');
 
 function expectOnce(kind: Kind, fate: Fate): void {
   const { ran, ids, questions, rows, answers, told } = fate;

@@ -244,8 +244,8 @@ export function isLinkOfNamedHost(
 }
 
 /**
- * Returns the addresses in the given texts, each as written and without trailing characters that
- * may end its sentence.
+ * Returns the addresses in the given text as written, without trailing characters that may end the
+ * sentence.
  */
 export function findAddresses(texts: readonly string[]): readonly string[] {
   return texts

@@ -74,7 +74,7 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly spendGuard?: SpendGuard;
   /** How messages that arrive during a turn are handled. */
   readonly busy: BusyPolicy;
-  /** A notice with which every turn ends, set if no turn can be answered. */
+  /** The notice that ends every turn, set if no turn can be answered. */
   readonly unavailable?: FinalNotice;
 }
 
@@ -197,7 +197,7 @@ function dropEvents(
   };
 }
 
-/** Lets the sources of a turn fix their values for the session; previews fix none. */
+/** Lets the sources of a turn fix their values for the session; previews do not fix any. */
 export function createPromptServices(services: TurnServices): PromptServices {
   return { ...services, pins: services.store.pins };
 }

@@ -4,7 +4,7 @@ import { openTurnScene, type ScriptStep, type TurnScene } from '../testing/turn-
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** Runs turns with these model answers and returns the texts in the chat. */
+/** Runs turns with these model answers and returns the messages in the chat. */
 async function talk(answers: readonly ScriptStep[], writing = {}): Promise<readonly string[]> {
   scene = await openTurnScene();
   for (const script of answers) {

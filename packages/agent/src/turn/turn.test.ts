@@ -131,7 +131,7 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('the runtime facts of a turn', () => {
-  it('[F02] of a direct chat name the person and no group', async () => {
+  it('[F02] of a direct chat name the person but not a group', async () => {
     await scene.write('hello');
     const { turn } = await scene.begin();
     expect(startTurn(turn, CHAT, AGENT, NEW_YEAR).facts).toEqual({

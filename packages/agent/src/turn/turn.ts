@@ -14,8 +14,8 @@ import { listStartMessages } from '../loop/turn-journal.ts';
 import type { LocalTime } from '../time.ts';
 
 /**
- * The purpose of a turn. A chat turn answers people; the others work in a separate lane on behalf
- * of a chat.
+ * The purpose of a turn. A chat turn answers people; all other turns work in a separate lane on
+ * behalf of a chat.
  */
 export type TurnPurpose =
   | { readonly kind: 'chat' }

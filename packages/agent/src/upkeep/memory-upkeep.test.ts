@@ -24,7 +24,7 @@ async function open(propose: ProposeChanges, memory: string | null = MEMORY): Pr
   for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);
 }
 
-/** The proposal of a model that works well. The model must not be shown the skipped texts. */
+/** The proposal of a model that works well. The model must not be shown the skipped text. */
 const proposal: ProposeChanges = (shown) => {
   const add = [
     'Bo moves to Graz',
@@ -75,7 +75,7 @@ describe('memory upkeep', () => {
     expect(shown).toContain('Today is 2026-11-21.');
   });
 
-  it('[H07] reads and keeps the amounts in the settings', async () => {
+  it('[H07] reads as many notes and keeps as many tokens as the settings allow', async () => {
     scene = await openUpkeepScene(addsOne, { notes: 3, tokens: 100 });
     scene.put('MEMORY.md', MEMORY);
     for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);

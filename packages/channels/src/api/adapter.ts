@@ -37,7 +37,7 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
   return {
     capabilities: CAPABILITIES,
     async start() {
-      context.report({ kind: 'connected', as: `the API of ${formatCounted(clients, 'client')}` });
+      context.report({ kind: 'connected', as: `the API for ${formatCounted(clients, 'client')}` });
     },
     async stop() {
       closing.abort();

@@ -127,7 +127,8 @@ function findRefusal(body: z.infer<typeof Body>): ApiError | null {
   const isOfTool = ({ role }: RequestMessage) => role === 'tool' || role === 'function';
   const offered = [...(body.tools ?? []), ...(body.functions ?? [])];
   if (offered.length > 0 || body.messages.some(isOfTool)) {
-    const why = 'Tools of a client are not called, because the agent has its own. Send no tools.';
+    const why =
+      'A client’s tools are not called, because the agent has its own. Do not send tools.';
     return createBadRequestError(why, 'tools_unsupported');
   }
   if (body.n !== undefined && body.n !== null && body.n !== 1) {
@@ -181,7 +182,7 @@ function readRequestFile(part: RequestContentPart, nth: number): File | ApiError
 
 const MAX_TYPE = 100;
 
-/** Parley fetches no URLs for a client, because a URL could point into the private network. */
+/** Parley does not fetch URLs for a client, because a URL could point into the private network. */
 function parseDataUrl(url: string, name: string): File | ApiError {
   const start = url.slice(0, MAX_TYPE);
   const [frame = '', type = ''] =

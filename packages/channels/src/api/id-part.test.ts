@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toIdPart } from './id-part.ts';
 
-describe('the id part made from the name of a client', () => {
+describe('the part of an id that is derived from a client’s name', () => {
   const name = fc.oneof(
     fc.string({ maxLength: 80 }),
     fc.string({ maxLength: 8, unit: 'binary' }),

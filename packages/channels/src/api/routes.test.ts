@@ -234,7 +234,7 @@ describe('a request of an API client', () => {
     [{ kind: 'refused', reason: '2 messages wait', bound: 'conversation' }, 429],
     [{ kind: 'refused', reason: 'all wait', bound: 'all' }, 429],
     [{ kind: 'ignored', reason: 'the same text repeatedly' }, 429],
-  ])('[D07] refused by ingress (%o) gets status %i', async (outcome, status) => {
+  ])('[D07] that ingress refuses (%o) gets status %i', async (outcome, status) => {
     const { ask } = scene({}, { outcome });
     expect((await ask({})).status).toBe(status);
   });

@@ -119,15 +119,15 @@ const FAILED: ApiError = {
   status: 503,
   code: 'unavailable',
   message:
-    'Parley could not do that just now. The same request with the same Idempotency-Key runs nothing twice.',
+    'Parley could not do that just now. Repeat the same request with the same Idempotency-Key; nothing runs twice.',
   retryAfterSeconds: 5,
 };
 
 function createSlotError(why: SlotRefusal): ApiError {
   const who =
     why.kind === 'client'
-      ? `${formatCounted(why.slots, 'request')} of this client ${why.slots === 1 ? 'waits' : 'wait'} for an answer already, which is its share of all.`
-      : 'The maximum number of requests waiting for an answer is reached.';
+      ? `${formatCounted(why.slots, 'request')} from this client ${why.slots === 1 ? 'is' : 'are'} already waiting for an answer, which is the client’s full share.`
+      : 'The maximum number of requests waiting for an answer has been reached.';
   const message = `${who} Nothing was stored; send it again later.`;
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };
 }
@@ -304,7 +304,7 @@ async function findFileRefusal(
     return createTooLargeError(`One message may have ${MAX_FILES} files.`);
   if (size > messageBytes || files.some((file) => file.size > fileBytes)) {
     return createTooLargeError(
-      `One file may have ${fileBytes} bytes, those of one message together ${messageBytes} (media in the settings).`,
+      `One file may have up to ${fileBytes} bytes, and all files of one message up to ${messageBytes} (media in the settings).`,
     );
   }
   if (await chats.hasRoom(size, person)) return null;

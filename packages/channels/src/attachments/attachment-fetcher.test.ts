@@ -216,7 +216,9 @@ describe('fetching attachments', () => {
       limits: { keptBytes: 1_000, personBytes: 18, personFiles: 9 },
     });
     for (const ref of ['a', 'b', 'c']) await send(ref, [image(ref, 9)], { person: 'eve' });
-    await expect.poll(() => states(3)).toEqual([expect.stringContaining('more files than I take')]);
+    await expect
+      .poll(() => states(3))
+      .toEqual([expect.stringContaining('more files than I accept')]);
     await send('ada', [image('ada', 9)], { person: 'ada' });
     await send(
       'ann',

@@ -186,7 +186,7 @@ export interface CommandAnswer {
   readonly stop?: readonly string[];
   /** The approval question is decided, so its buttons have no effect. */
   readonly settled?: true;
-  /** The reason why the command had no effect, as a text for the sender. */
+  /** The reason why the command had no effect, as shown to the sender. */
   readonly declined?: string;
 }
 

@@ -35,7 +35,7 @@ describe('[S08] [F09] /help', () => {
     expect(told).not.toContain('ledger');
   });
 
-  it('lists thirty and gives the number of the others', () => {
+  it('lists thirty skills and states how many more there are', () => {
     const many = Array.from({ length: 40 }, (_, n) => ({
       name: `s${n}`,
       summary: 'x'.repeat(500),

@@ -124,5 +124,5 @@ export function describeUnusedInput(
   const what = [unused !== '' && 'the words after it', hasFiles && 'the file beside it']
     .filter((part) => part !== false)
     .join(' and ');
-  return `/${name} takes nothing else: I did not read ${what}. Send that without the command, if it is for me.`;
+  return `/${name} takes no other input: I did not read ${what}. Send that without the command, if it is for me.`;
 }

@@ -72,7 +72,8 @@ function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): SendFa
 }
 
 /**
- * A notice about a part, sent to the part's chat, in Markdown. `⚙️` marks system messages (G08).
+ * A notice about a message part, sent in Markdown to the chat of that part. `⚙️` marks system
+ * messages (G08).
  */
 export interface PartNotice {
   readonly markdown: string;

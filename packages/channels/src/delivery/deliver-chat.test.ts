@@ -369,7 +369,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['two', 'three']);
   });
 
-  it("[D04] sends no further part of an answer when its asker's data is erased during the first one", async () => {
+  it("[D04] does not send further parts of an answer when its asker's data is erased during the first part", async () => {
     await scene.owe('c', ['one', 'two', 'three']);
     const send = async (part: OutboundPart, signal: AbortSignal) => {
       const receipt = await scene.send(part, signal);
@@ -388,7 +388,7 @@ describe('delivering to a chat', () => {
     expect(await scene.states('c')).toEqual(['sent']);
   });
 
-  it('[D11] marks no further part after a hand-over to another process', async () => {
+  it('[D11] does not mark further parts after a hand-over to another process', async () => {
     await scene.owe('c', ['one', 'two']);
     await deliver({ isEnding: () => scene.sends.length > 0 });
     expect(await scene.states('c')).toEqual(['sent', 'pending']);
@@ -496,7 +496,7 @@ describe('a part that was being sent when the process crashed', () => {
     },
   );
 
-  it("[D04] is not repeated even when it is the answer to a command instead of a model's", async () => {
+  it('[D04] is not repeated even when it answers a command instead of a message', async () => {
     const route = { ...CHAT, target: CAPABILITIES.target };
     await scene.store.outbox.enqueue([{ route, body: { text: 'status', plain: 'status' } }], now);
     await dieWhileSending(true);

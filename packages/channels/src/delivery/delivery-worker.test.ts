@@ -93,7 +93,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => chats.map(seen)).toEqual(chats.map(() => texts));
   });
 
-  it('[D11] wait for a send in progress and lose no due part', async () => {
+  it('[D11] wait for a send in progress and do not lose any due part', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;

@@ -75,7 +75,7 @@ describe('the pacing of sends', () => {
     expect(createPacer({ direct: { burst: 1, everyMs: 9 } }).takeSpare(chat, 0)).toBe(true);
   });
 
-  it('[D05] applies no limit when the platform declares none', () => {
+  it('[D05] does not apply a limit when the platform does not declare one', () => {
     const pacer = createPacer();
     expect(
       Array.from({ length: 50 }, () => pacer.take({ chatId: 'a', chatType: 'group' }, 0)),

@@ -76,7 +76,7 @@ describe('the file of a part', () => {
     expect((await sent(bytes)).bytes).toEqual(Buffer.from(bytes));
   });
 
-  it("[G18] carries no secret in any form of its text, including Telegram's rich message", () => {
+  it("[G18] does not contain a secret in any form of its text, including Telegram's rich message", () => {
     const scrubbed = (body: OutboundPart['body']) =>
       scrubPart({ ...partWith('a'), body }, scrub).body;
     const forms = { text: `<b>a</b> ${SECRET}`, plain: 'a b', rich: `<h1>a</h1><p>${SECRET}</p>` };

@@ -63,7 +63,7 @@ describe('group messages from before the bot was first addressed', () => {
     expect(await opens('4')).toEqual([]);
   });
 
-  it('[F06] are limited by the settings; with 0 none is kept', async () => {
+  it('[F06] are limited by the settings, and are not kept if the limit is 0', async () => {
     const kept = async (chatId: string, groupContextMessages: number) => {
       const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 100 };
       const rule = { limits: { ...limits, groupContextMessages } };
@@ -120,7 +120,7 @@ describe('messages in a served group that do not address the bot', () => {
     return started.kind === 'turn' ? started.turn.groupContext : [];
   };
 
-  it('[F06] are kept for the next turn, with the kinds of their files, and wake no conversation', async () => {
+  it('[F06] are kept for the next turn, with the kinds of their files, and do not wake a conversation', async () => {
     const photo = { kind: 'image', ref: 'x' } as const;
     await scene.receive(createMessage({ chat: group, messageId: '1', text: 'pizza?' }));
     await scene.receive(

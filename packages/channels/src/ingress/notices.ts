@@ -22,9 +22,9 @@ export function createTooLongNotice(length: number, limit: number): string {
 
 /** Sent when a chat already has too many waiting messages (D07). */
 export function createOverflowNotice(waiting: number): string {
-  return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
+  return `I did not accept that message, because ${waiting} of your messages are still waiting for an answer. Please wait a little, or send /stop to drop them.`;
 }
 
 /** Sent when too many messages wait in all chats together (D07). */
 export const NO_ROOM =
-  'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';
+  'I did not accept that message, because too many messages in other chats are waiting for an answer. Please send it again in a few minutes.';

@@ -34,7 +34,7 @@ export function resolveReplyRoute(
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     ...(capabilities.streaming === 'append' ? { appends: true } : {}),
     ...toRouteActions(capabilities),
-    // A slash command is not visible as a message in the chat, so it cannot carry a reaction.
+    // A slash command is not visible as a message in the chat, so it cannot have a reaction.
     ...(acknowledge && capabilities.react && response === undefined && { acknowledge }),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
     ...(capabilities.maxFileBytes && capabilities.media.includes('voice') && { voice: true }),

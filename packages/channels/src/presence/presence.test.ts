@@ -274,7 +274,7 @@ describe('a growing answer', () => {
     expect(shown).toEqual(['t: quick', 't: quick and on']);
   });
 
-  it('[F12] [D05] keeps the pace of its chat, and requests no update when nothing is shown', async () => {
+  it('[F12] [D05] keeps the pace of its chat, and does not request updates when nothing is shown', async () => {
     const { streaming } = adapter;
     if (streaming === undefined) throw new Error('the adapter streams');
     const pace = (_: ChatAddress, length: number) =>
@@ -362,7 +362,7 @@ describe('a growing answer', () => {
     ['suspended', 'later'],
     ['handed-back', 'later'],
     ['fenced', 'later'],
-  ] as const)('[F12] of a turn that is %s: %s follows', async (outcome, comes) => {
+  ] as const)('[F12] when its turn is %s, ends with: %s', async (outcome, comes) => {
     bus.publish(started);
     bus.publish(delta('x'));
     bus.publish(ended(outcome));

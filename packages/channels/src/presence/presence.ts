@@ -226,7 +226,7 @@ function streamAnswer(
 /** Runs a task at most once per interval and never concurrently; the last request is never lost. */
 export interface Throttle {
   request(): void;
-  /** Starts no more runs; resolves once a run in progress has completed. */
+  /** Stops starting runs; resolves once a run in progress has completed. */
   cancel(): Promise<void>;
 }
 

@@ -296,7 +296,7 @@ const part = (partId: string, size: number) => ({
   at: 1,
 });
 
-describe('live events of a page', () => {
+describe('live events for a page', () => {
   it('reach only the viewers of the chat', async () => {
     const { hub, open } = scene();
     const page = open();

@@ -6,5 +6,6 @@ import { answerOnce } from './in-process.ts';
  * of the file and the range of characters: the offset and the count.
  */
 const [size, from = 0, characters] = process.argv.slice(2).map(Number);
-if (size === undefined || characters === undefined) throw new Error('Started without its order.');
+if (size === undefined || characters === undefined)
+  throw new Error('Started without its arguments.');
 await answerOnce(size, (bytes) => extractText(bytes, { from, characters }));

@@ -149,7 +149,7 @@ async function formatHtml(html: string): Promise<string> {
   return formatWebPage(html);
 }
 
-/** Formats the headers that interest people, with the date in the sender's time zone. */
+/** Formats the headers that are useful to people, with the date in the sender's time zone. */
 function formatHeaders(mail: Email): string {
   const date = mail.headers.find(({ key }) => key === 'date')?.value ?? mail.date ?? '';
   const lines: readonly (readonly [label: string, value: string])[] = [

@@ -18,7 +18,7 @@ export interface SpeechDeps {
 export interface SpeechRequest<Result> {
   /** The path relative to the base URL. */
   readonly path: string;
-  /** The name of the settings that configure the service, for people. */
+  /** The settings section that configures the service, as shown to people. */
   readonly setting: string;
   readonly body: ArrayBuffer | string;
   readonly contentType: string;

@@ -29,7 +29,7 @@ export class McpError extends ParleyError {
 /** Thrown when a server requires a person to sign in. */
 export class SignInNeededError extends Error {
   constructor() {
-    super('it asks for a sign-in: an owner presses “Sign in” on the page, under Status');
+    super('it asks for a sign-in: an owner can click “Sign in” on the Status page');
   }
 }
 

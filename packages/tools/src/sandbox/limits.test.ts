@@ -49,7 +49,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
       const running = scene.sandbox.run('sleep 5; touch late', { signal: stop.signal });
       await later(ms);
       stop.abort();
-      // Resolves only when both pipes are closed, which every process in the sandbox holds open.
+      // Resolves only when both pipes are closed; every process in the sandbox holds them open.
       expect(await running).toMatchObject({ ended: 'stopped' });
     };
     // Several sandboxes run concurrently, because one that has to wait for a CPU core can be
@@ -151,7 +151,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     });
   });
 
-  it('[G06] allow writes up to the total limit, with no larger file', async () => {
+  it('[G06] allow writes up to the total limit, but no larger file', async () => {
     const sandbox = scene.open({ limits: { diskBytes: 512_000_000 } });
     const command = 'ulimit -f; head -c 30000000 /dev/zero > a; sleep 0.3; stat -c %s a';
     const { output } = await sandbox.run(command, { signal: new AbortController().signal });

@@ -55,7 +55,7 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
       'it is not a URL. Give the complete URL, such as https://example.org/page',
     );
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw createRefusedError(url.protocol, 'only http and https are read');
+    throw createRefusedError(url.protocol, 'only http and https URLs are read');
   }
   if (url.username !== '' || url.password !== '') {
     throw createRefusedError(url.host, 'it has a name or a password in it');

@@ -113,8 +113,8 @@ const HEADERS = {
 
 /**
  * Sends a GET request to exactly this address, regardless of what the name resolves to now, and
- * returns the response once its headers have arrived. The request has no cookies, no persistent
- * connection and no proxy.
+ * returns the response once its headers have arrived. The request does not use cookies, a
+ * persistent connection or a proxy.
  */
 function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -202,7 +202,7 @@ function createUnpacker(encoding: string | undefined): Transform | null {
     default:
       throw new WebError(
         'web-format',
-        `The page is packed in a way that is not known (${encoding?.slice(0, 40)}).`,
+        `The page uses an unknown compression (${encoding?.slice(0, 40)}).`,
       );
   }
 }
@@ -211,6 +211,6 @@ function createTooLargeError({ host }: URL, maxBytes: number): WebError {
   const megabytes = Number((maxBytes / 1_000_000).toFixed(1));
   return new WebError(
     'web-too-large',
-    `The page of ${host} is not read: it is larger than ${megabytes} MB.`,
+    `The page from ${host} was not read, because it is larger than ${megabytes} MB.`,
   );
 }

@@ -211,7 +211,7 @@ const SearxngResponse = z.object({
 const SEARXNG: SearchEngine = {
   name: 'SearXNG',
   settings: 'web.search.searxng',
-  meaning: { 403: 'it does not give out JSON; add json to search.formats in its settings.yml' },
+  meaning: { 403: 'it does not return JSON; add json to search.formats in its settings.yml' },
 };
 
 /** Searches with SearXNG, a metasearch engine that can be self-hosted. */
@@ -226,7 +226,7 @@ function createSearxngSearch({ baseUrl, language }: SearxngSettings, deps: Engin
     if (results.length === 0 && silent.length > 0) {
       throw new WebError(
         'web-search',
-        'SearXNG found nothing, because the engines it asks did not answer it; try later.',
+        'SearXNG found nothing, because its engines did not answer; try again later.',
       );
     }
     return results.map(({ title, url, content: snippet }) => ({ title, url, snippet }));

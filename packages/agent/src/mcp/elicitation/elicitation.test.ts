@@ -341,7 +341,7 @@ describe('a process that dies around a call that needs a person’s answer', () 
       }
       expect(await isOver()).toBe(true);
       const told = listToolMessages(model.asked.at(-1)).map(({ content }) => content);
-      const isUncertain = told.join().includes('Whether it took effect is not known');
+      const isUncertain = told.join().includes('It is not known whether it took effect');
       expect(server.acts.length).toBeLessThanOrEqual(1);
       if (!isUncertain) expect(server.acts).toMatchObject([{ requestState: 'state 1' }]);
       for (const { inputResponses } of server.acts)
