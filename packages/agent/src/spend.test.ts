@@ -115,7 +115,7 @@ describe('a spend cap', () => {
   );
 });
 
-describe('the spend of turns', () => {
+describe('charging for turns', () => {
   const BO = { id: '2', name: 'Bo', isBot: false };
   const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
   /** The day to which the usage of all scenes is charged. */

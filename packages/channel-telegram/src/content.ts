@@ -81,7 +81,7 @@ export function findIgnoreReason(message: WireMessage): string | undefined {
 
 /**
  * The text that the sender typed or spoke. Forwarded messages, and messages that a bot sent in a
- * person's name, contain none of that person's text. Contacts, places, polls and the like are
+ * person's name, do not contain that person's text. Contacts, places, polls and the like are
  * rendered as text that nobody typed in this chat.
  */
 function findAuthored(read: ParsedMessage, { type }: Chat, me: BotIdentity): Authored {

@@ -232,7 +232,7 @@ export interface SecretDoor {
 /** Lets an adapter answer web requests below `/channels/<id>/<account>/`. */
 export interface HttpCapability {
   /**
-   * The adapter authenticates the caller itself, because a platform has no token of the gateway.
+   * The adapter authenticates the caller itself, because a platform does not have a gateway token.
    */
   readonly open?: true;
   /** Origins whose pages may call the route and read its responses (CORS). */

@@ -39,7 +39,7 @@ const Shape = z.looseObject({
 });
 
 /**
- * Problems in the shape of a newly created adapter, as texts for people; empty when the shape is
+ * Problems in the shape of a newly created adapter, worded for people; empty when the shape is
  * valid.
  */
 export function findShapeProblems(adapter: unknown): readonly string[] {

@@ -33,7 +33,7 @@ const shown = async (limit = 10) =>
     return entry.kind === 'inbound' ? `> ${entry.text}` : entry.body.text;
   });
 
-describe('the history of a chat', () => {
+describe('a chat’s history', () => {
   it('shows questions and answers in order, even within one millisecond', async () => {
     await ask('one', 10);
     await answer('first', 10);

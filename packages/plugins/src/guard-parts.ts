@@ -31,9 +31,9 @@ const Rendered = z.union([
 const Features = z.looseObject({});
 
 /**
- * Wraps a plugin's layer so that it cannot delay or break the assembly of a prompt. The wrapper
- * throws if the layer times out or returns anything but text with an audience, and the assembler
- * then leaves the layer out.
+ * Wraps a plugin's layer so that it cannot delay or break prompt assembly. The wrapper throws if
+ * the layer times out or returns anything but text with an audience, and the assembler then leaves
+ * the layer out.
  */
 export function guardLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
   const { id, volatility, placement, modes, reads = [] } = layer;
@@ -55,8 +55,8 @@ export function guardLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
 }
 
 /**
- * Wraps a plugin's source so that it cannot delay or break the assembly of a prompt. The layers
- * validate the fields of a source.
+ * Wraps a plugin's source so that it cannot delay or break prompt assembly. The layers validate the
+ * fields of a source.
  */
 export function guardSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
   const { id, reads = [] } = source;

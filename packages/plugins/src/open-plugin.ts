@@ -96,7 +96,7 @@ export async function setUpPlugin(
 }
 
 async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {
-  // A workspace that does not exist yet contains no plugin.
+  // A workspace that does not exist yet cannot contain a plugin.
   const real = await realpath(workspace).catch(() => resolve(workspace));
   if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
   throw new PluginError(

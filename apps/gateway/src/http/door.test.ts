@@ -267,7 +267,7 @@ describe('a request to a wrong address', () => {
           expect(response.status).toBe(status);
           expect(await response.text()).toContain(text);
           expect(response.headers.get('allow')).toBe(
-            status === 405 ? /takes ([A-Z]+(?:, [A-Z]+)*)/.exec(text)?.[1] : null,
+            status === 405 ? /accepts ([A-Z]+(?:, [A-Z]+)*)/.exec(text)?.[1] : null,
           );
         }
       }

@@ -9,8 +9,8 @@ const CERTAIN = 12;
 /** A shorter repetition is ignored even when it consists of whole words. */
 const MIN_WORDS = 3;
 /**
- * The minimum length for several words that start at a word boundary, even if the cut was inside a
- * word.
+ * The minimum length of a repetition that consists of several words and starts at a word boundary,
+ * even if the cut was inside a word.
  */
 const MIN_SEVERAL = 8;
 const MIN_CJK = 3;
@@ -102,10 +102,7 @@ export function openJoint(before: string): ContinuationJoint {
   };
 }
 
-/**
- * Whether a growing text may still turn out to be the end of `before`, or to contain it and
- * continue.
- */
+/** Whether a growing continuation may still turn out to repeat the end of `before`. */
 function mayRepeat(before: string, next: string): boolean {
   return next === '' || before.includes(next);
 }

@@ -78,7 +78,7 @@ describe('[D07] an answer that is too long for the chat', () => {
     );
   });
 
-  it('counts the calls of one step against the same setting', async () => {
+  it('limits the calls in one step as well, and tells the model about the rest', async () => {
     await scene.close();
     scene = await openTurnScene({}, { limits: { calls: 2 } });
     await scene.write('Do it');

@@ -61,7 +61,7 @@ async function renderBeginning(
   return { parts: [], length: 0 };
 }
 
-/** How an answer ended: at a limit from the settings, or with the finish reason of the provider. */
+/** How an answer ended: at a limit from the settings, or with the provider's finish reason. */
 interface AnswerEnd {
   readonly cut?: AnswerCut | undefined;
   readonly finishReason: string;

@@ -231,7 +231,7 @@ describe('a streamed answer', () => {
 });
 
 describe('the visible text', () => {
-  it('[G08] [G09] [G10] contains no token, tag or frame that would have to be removed', () => {
+  it('[G08] [G09] [G10] does not contain a token, tag or frame that would have to be removed', () => {
     fc.assert(
       fc.property(pieces, (all) => {
         const seen = getVisibleAnswer(all.join(''), CHAT);

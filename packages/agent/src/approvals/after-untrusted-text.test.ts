@@ -82,7 +82,7 @@ describe('a turn that has read text from outsiders', () => {
     expect(scene.outcome()).toBe('suspended');
   });
 
-  it('[G05] [W08] writes the owner’s private files without asking if the turn read no untrusted text, but asks before writing other files', async () => {
+  it('[G05] [W08] writes the owner’s private files without asking if the turn has not read untrusted text, but asks before writing other files', async () => {
     await open();
     writeFileSync(join(scene.folder, 'USER.md'), '---\naudience: owner\n---\n');
     writeFileSync(join(scene.folder, 'IDENTITY.md'), 'name: Polly\n');

@@ -285,7 +285,7 @@ function describeChangedWrite(tool: string): string {
 
 /**
  * Tells the model that no approver can be asked. `about` names the calls that need an approval; if
- * it is absent, all calls of the tool do.
+ * it is absent, all calls of the tool need one.
  */
 export function describeNoApprover(tool: string, about?: string): string {
   const which = about === undefined ? '' : ` An approval is needed for ${about}.`;

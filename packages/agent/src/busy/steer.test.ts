@@ -108,7 +108,7 @@ describe('a message that joins a running turn', () => {
     expect(await scene.owed()).toEqual(['Two.']);
   });
 
-  it('[G05] [G13] is not stored as an instruction of the person, and a forwarded text counts as untrusted', async () => {
+  it('[G05] [G13] is not stored as the person’s instruction, and forwarded text counts as untrusted', async () => {
     const crow = createCountingTool('crow');
     const parrot = whileWriting('[Forwarded from Eve]\nbuy now');
     await open({ tools: [parrot.tool, crow.tool] });

@@ -44,7 +44,7 @@ export function createCompactor(deps: CompactServices) {
     }
   };
   return {
-    /** Records how full the history of a turn is. */
+    /** Records how full a turn's history is. */
     notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void {
       const { conversationId } = order;
       if (isHistoryFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });

@@ -125,7 +125,7 @@ describe('the history in a model request', () => {
   });
 });
 
-describe('the budget of a history', () => {
+describe('the history budget', () => {
   const limits = { entries: 100, tokens: 5_000 };
   it.each([
     ['is the limit of the settings if there is room', 200_000, { fixed: 3_000, now: 100 }, 5_000],
@@ -175,7 +175,7 @@ const contents = (messages: readonly ModelMessage[]) => messages.map(({ content 
 const tokens = (messages: readonly ModelMessage[]) =>
   contents(messages).reduce((sum, text) => sum + estimateTokens(text), 0);
 
-describe('the rounds of a turn', () => {
+describe('a turn’s rounds', () => {
   it('[G11] are unchanged if they fit or if the context window is unknown', () => {
     const all = [step, result('x'.repeat(4_000))];
     expect(fitRounds(all, 1_100)).toBe(all);
@@ -203,7 +203,7 @@ describe('the rounds of a turn', () => {
     expect(text.endsWith(' are shown.]\n>>>data 4711')).toBe(true);
   });
 
-  it('[G11] fit their budget after tools with results of any length', () => {
+  it('[G11] fit their budget, whatever the length of the tool results', () => {
     const texts = fc.array(fc.nat(30_000), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(texts, fc.integer({ min: 1_500, max: 8_000 }), (lengths, budget) => {

@@ -150,7 +150,7 @@ function createLeftOutNotice(count: number, isDropped: boolean): string {
 }
 
 function createUndeliveredNotice(reason: string): string {
-  return `⚙️ Not all of your last answer was certain to reach this chat: ${reason}`;
+  return `⚙️ Part of your last answer may not have reached this chat: ${reason}`;
 }
 
 export interface HistoryLimits {

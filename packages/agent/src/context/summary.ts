@@ -302,7 +302,8 @@ export class HistoryChangedError extends ParleyError {
   constructor() {
     super({
       code: 'history-changed',
-      message: 'The conversation changed during its summary; it is summarized again later.',
+      message:
+        'The conversation changed while it was being summarized; it will be summarized again later.',
       retryable: true,
     });
   }

@@ -21,7 +21,7 @@ interface YesterdayServices extends SummaryServices {
 const MAX_ENTRIES = 400;
 /** A time span (ms) that is longer than any day. */
 const LONG_DAY = 26 * 60 * 60_000;
-/** The number of sessions for which silent days are cached. */
+/** The number of sessions for which days without messages are cached. */
 const REMEMBERED = 1_000;
 
 /**
@@ -55,7 +55,7 @@ export function createYesterdaySource(deps: YesterdayServices) {
       if (running.has(key) || ended.signal.aborted) return {};
       const stored = await readStoredSummary(deps, turn, day);
       if (stored !== null) return { yesterday: stored };
-      // A preview writes no summary.
+      // A preview does not write a summary.
       if (turn.fix === undefined) return {};
       running.set(key, remember(turn, key, day));
       return {};

@@ -276,7 +276,7 @@ describe('a heartbeat', () => {
       },
     );
 
-    it('[H09] [H04] reports the failure of an event run, since the event occurs only once', async () => {
+    it('[H09] [H04] reports a failed event run, since the event occurs only once', async () => {
       await open(alerting);
       scene.model.next({ fail: { kind: 'overloaded' } });
       await event('e1');
@@ -310,7 +310,7 @@ describe('a heartbeat', () => {
     expect(alerts).toEqual(['⚙️ Rain.']);
   });
 
-  it('[H03] sends no alert without visible text', async () => {
+  it('[H03] does not send an alert without visible text', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ say: 'NO_REPLY' });
@@ -358,7 +358,7 @@ describe('the check before a standing task', () => {
     };
   }
 
-  it('[H02] compares the text of a page and ignores its markup', async () => {
+  it('[H02] compares a page’s text and ignores its markup', async () => {
     let body = '<h1>Two letters</h1>';
     const server = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end(body);

@@ -278,7 +278,7 @@ async function decideOnCall(
 }
 
 /**
- * Decides without an approver: only calls that need no approval may run, and reads that the
+ * Decides without an approver: only calls that do not need an approval may run, and reads that the
  * settings allow.
  */
 function decideWithoutAsking(
@@ -330,7 +330,7 @@ function createUnknownToolOutcome({ name }: ModelToolCall, { names }: ToolSet): 
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
 }
 
-/** All facts about the turn so far that approval rules need, from its messages and its journal. */
+/** Everything about the turn so far that approval rules need, from its messages and its journal. */
 function createCallMoment(turn: Turn, journal: TurnJournal): CallMoment {
   const { reader, purpose } = turn;
   const origin = purpose.kind === 'chat' ? undefined : purpose.origin;

@@ -218,11 +218,11 @@ export interface TimedAnswer {
 export interface JournalDeps {
   readonly turns: Pick<TurnRepository, 'appendStep'>;
   readonly clock: Clock;
-  /** True if the commit of the turn stores the answer; otherwise the journal does. */
+  /** True if the turn's commit stores the answer; otherwise the journal does. */
   readonly answerWithCommit?: boolean;
   /**
-   * The account that is charged for each completed step. If it is absent, the commit of the turn
-   * charges for all steps.
+   * The account that is charged for each completed step. If it is absent, the turn's commit charges
+   * for all steps.
    */
   readonly account?: SpendAccount;
 }

@@ -121,8 +121,8 @@ async function askStep(
   const { services, turn, means, run, draft, tools } = running;
   const { log, clock, prompts, sentParts } = services;
   const step = rounds.length;
-  // If the turn's only step must be the answer, a tool call could get no result, so no tools are
-  // offered.
+  // If the turn's only step must be the answer, a tool call would never get a result, so no tools
+  // are offered.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
   const appendsOnly = turn.route.appends === true;
   const full = { ...draft, rounds, tools: offered, format: turn.format, appendsOnly };
@@ -201,8 +201,8 @@ function isPossiblyTooLong({ failure }: ModelError): boolean {
 }
 
 /**
- * Completes a step. If the answer was cut off, a note says so, unless the model is asked for the
- * rest.
+ * Completes a step. If the answer was cut off, a note is appended, unless the model is asked for
+ * the rest.
  */
 function completeStep(
   running: LoopTurn,

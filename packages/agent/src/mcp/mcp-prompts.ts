@@ -34,8 +34,8 @@ const PICKED =
 const MAX_LISTED = 40;
 
 /**
- * What MCP servers add to a prompt (G03): connector texts, the prompts that a person can select,
- * and the text of the prompts selected in this turn's messages.
+ * What MCP servers add to a prompt (G03): connector text, the prompts that a person can select, and
+ * the text of the prompts selected in this turn's messages.
  */
 export function createMcpSource(deps: McpSourceDeps): ContextSource {
   return {

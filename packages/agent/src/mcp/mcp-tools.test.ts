@@ -79,7 +79,7 @@ describe('[G03] the names of a server’s tools', () => {
   });
 });
 
-describe('[G03] the resources of a server', () => {
+describe('[G03] a server’s resources', () => {
   const withResources = (...tools: readonly McpTool[]) => ({
     ...viewOf(...tools),
     hasResources: true,
@@ -87,7 +87,7 @@ describe('[G03] the resources of a server', () => {
   const named = (view: McpServerView, rules?: McpRules) =>
     stage(view, undefined, rules).registry.for(OWNER).names;
 
-  it('lists and reads resources with one tool, in addition to the tools of the server', async () => {
+  it('lists and reads resources with one tool, in addition to the server’s tools', async () => {
     const [, found] = stage(withResources(tool('a'))).live()[0]?.tools ?? [];
     scene = await openToolScene();
     if (found === undefined) throw new Error('it is there');

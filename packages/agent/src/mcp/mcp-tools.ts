@@ -137,7 +137,7 @@ const MAX_NAME_LENGTH = 64;
 const MARK = 6;
 
 /**
- * Names the tools of one server: `server_tool`, in a–z, 0–9 and _. If a name is too long, or if two
+ * Names one server's tools: `server_tool`, in a–z, 0–9 and _. If a name is too long, or if two
  * names become identical, a suffix derived from the original name distinguishes them. It is the
  * same at every start. Names from different servers cannot collide, because server names contain no
  * underscore.

@@ -66,7 +66,7 @@ async function withSpeech(answers: readonly Response[] = []): Promise<() => numb
 }
 
 describe('a picture in a message', () => {
-  it('[F10] reaches the model unchanged and the history as a label', async () => {
+  it('[F10] reaches the model unchanged, and is kept as a label in the history', async () => {
     await ask([picture]);
     expect(asked()).toMatchObject({
       images: [{ mimeType: 'image/png', bytes: PNG }],

@@ -23,7 +23,7 @@ export interface TurnMedia {
   readonly attached: readonly string[];
   /** True if a document was sent, so that `read_document` is offered. */
   readonly hasDocuments: boolean;
-  /** The texts for the model in this turn, one per attachment. */
+  /** The text for the model in this turn, one entry per attachment. */
   forModel(message: InboxRow): readonly string[];
   forHistory(message: InboxRow): readonly string[];
   /**
@@ -55,7 +55,7 @@ export function createEmptyTurnMedia(): TurnMedia {
   };
 }
 
-/** Reads the attachments of a turn, in order and within its limits. */
+/** Reads a turn's attachments, in order and within its limits. */
 export async function readTurnMedia(
   deps: TurnMediaDeps,
   messages: readonly InboxRow[],

@@ -16,8 +16,8 @@ let scene: TurnScene;
 afterEach(() => scene?.close());
 
 /**
- * Opens a scene whose speech service succeeds or returns the given result. Returns the texts that
- * the service was asked to speak.
+ * Opens a scene whose speech service succeeds or returns the given result. Returns what the service
+ * was asked to speak.
  */
 async function open(sound: SpokenText | Error = SOUND, more: Partial<SpeechSettingsOfTurn> = {}) {
   const said: string[] = [];

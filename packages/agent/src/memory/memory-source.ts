@@ -74,8 +74,7 @@ export function createMemorySource(options: MemorySourceOptions): ContextSource 
 }
 
 /**
- * The profiles of the person and of the project. In a group, only the profile of the sender is
- * included.
+ * The profiles of the person and of the project. In a group, only the sender's profile is included.
  */
 async function createProfiles(
   { accountsOf, index }: MemorySourceOptions,

@@ -153,7 +153,7 @@ describe('saving memories', () => {
     await store.close();
   });
 
-  it('[W02] [W04] keeps a guest’s text in the file of their conversation', async () => {
+  it('[W02] [W04] keeps a guest’s text in the conversation’s file', async () => {
     const { store, workspace, service } = await open();
     const guest = workspace.for({ kind: 'guest', conversationId: 'g' });
     await service.saveAsked(guest, place('I like heron pie.', GROUP));

@@ -192,7 +192,7 @@ function groupByPerson(
     const how = automatic
       ? 'saved automatically'
       : words === 'agent'
-        ? 'a note of the agent'
+        ? 'a note by the agent'
         : null;
     const chat = chats.get(file)?.title;
     const facts = [type, scope, date, how, chat && `in ${chat} alone`].filter(Boolean).join(', ');

@@ -127,8 +127,8 @@ describe('/soul and its tool', () => {
     expect(await say('apply 1')).toContain('in use from the next message on');
     expect(await say('apply 1')).toContain('already in use');
     expect(await say('veto 1')).toContain('/soul rollback 0');
-    expect(await say('rollback 0')).toContain('that is v2 now');
-    expect(await say('rollback 0')).toContain('that is v2 now');
+    expect(await say('rollback 0')).toContain('which is now v2');
+    expect(await say('rollback 0')).toContain('which is now v2');
     expect(await scene.states()).toHaveLength(3);
     for (const wrong of ['apply', 'apply x', 'dance 1', 'veto -1']) {
       expect(await say(wrong)).toContain('/soul show N');
@@ -168,7 +168,7 @@ const notice = (more: Partial<SoulVersion> = {}, apply: SoulSettings['apply'] = 
   );
 
 describe('the notice to the owner about SOUL.md', () => {
-  it('[W06] states number, score, reason, change, deadline and the commands for a decision', () => {
+  it('[W06] states the number, score, reason, change and deadline, and the commands for a decision', () => {
     expect(notice()).toBe(
       [
         'Proposal 3 for SOUL.md passed the evaluation with 92 of 100.',

@@ -61,7 +61,7 @@ describe('the scenarios for SOUL.md', () => {
     expect(score).toBe(100);
   });
 
-  it('[W06] name an invalid file and how to fix it', async () => {
+  it('[W06] report an invalid file and how to fix it', async () => {
     await expect(readSoulScenarios('/nowhere/at/all')).rejects.toMatchObject({
       code: 'soul-scenarios',
       message: expect.stringContaining('set soul.judge to false'),

@@ -254,7 +254,7 @@ describe('with humanEdits "until-first-proposal"', () => {
   const asked = { author: 'person', by: 'web:owner', reason: 'I like it' } as const;
   beforeEach(() => scene.open({ humanEdits: 'until-first-proposal' }));
 
-  it('[W06] an edit of the seed becomes a proposal and can take effect', async () => {
+  it('[W06] an edit to the seed becomes a proposal and can take effect', async () => {
     scene.put('SOUL.md', MINE);
     expect(await scene.read()).toBe(FIRST_SOUL);
     await scene.service.syncFromDisk();

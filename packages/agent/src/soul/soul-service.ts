@@ -115,7 +115,7 @@ export class SoulService implements ManagedFile {
     return !isBusy && this.#mark(inUse) === this.#synced;
   }
 
-  /** Turns edits to the file into proposals, and judges those that need no model. */
+  /** Turns edits to the file into proposals, and judges those that do not need a model. */
   async syncFromDisk(): Promise<void> {
     await this.sync('settled');
     await this.#judgeByRules();

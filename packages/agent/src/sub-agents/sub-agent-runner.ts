@@ -44,8 +44,8 @@ import {
 
 /**
  * Runs sub-agent turns (G07) and passes all others to `runTurn`. A sub-agent has a lane like any
- * conversation, so leases, journals and sweeps cover it as well, but its turns publish and send
- * nothing.
+ * conversation, so leases, journals and sweeps cover it as well, but its turns do not publish or
+ * send anything.
  */
 export function runSubAgentsWith(services: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {

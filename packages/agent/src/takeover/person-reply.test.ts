@@ -53,7 +53,7 @@ const history = async () =>
 const parts = async () =>
   (await store.outbox.recent({ ...PLACE, chatId: 'c1' }, 99)).map(({ part }) => part);
 
-describe('a reply by a person', () => {
+describe('a person’s reply', () => {
   it('[U12] names its author, does not quote a message, and wakes delivery', async () => {
     await store.inbox.accept(message('m1'));
     expect(await send()).toMatchObject({ kind: 'stored' });
@@ -112,7 +112,7 @@ describe('a reply by a person', () => {
     expect(woken).toHaveLength(3);
   });
 
-  it('[U12] is refused if no person reads the chat or it has no visible text', async () => {
+  it('[U12] is refused if nobody reads the chat or the text has no visible part', async () => {
     expect((await send()).kind).toBe('no-conversation');
     await store.inbox.accept(message('m1', { channel: 'api' }));
     expect((await send()).kind).toBe('no-chat');

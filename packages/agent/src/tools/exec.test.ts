@@ -118,8 +118,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
       .map((path) => `mkdir -p ${dirname(path)}; echo evil > ${path}`)
       .concat('mv my other; mkdir -p my/skills; echo evil > my/skills/x.md; mv .agents agents')
       .join('; ');
-    // Two sandboxes at a time: the first one to end must leave the protection of the other in
-    // place.
+    // Two sandboxes at a time: the first one to end must not remove the other one's protection.
     const [first, second] = [exec({ promptFiles }), exec({ promptFiles })];
     await Promise.all([
       scene.use(first, { command }),
@@ -197,7 +196,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
   });
 });
 
-describe('the sandbox in the prompt of an owner', () => {
+describe('the sandbox in an owner’s prompt', () => {
   const settings = { approval: 'never', network: false, seconds: 20, maxSeconds: 30 } as const;
   const bounds = { maxCharacters: 1_000, processes: 64, memoryMb: 500, diskMb: 400 };
   const turn = (kind: 'owner' | 'guest') => {

@@ -45,7 +45,7 @@ describe('arguments that mean nothing', () => {
     expect(fitted(cron(), { ...ADD, ...filled })).toEqual(ADD);
   });
 
-  it('[G20] are kept if they are a keyword of the tool', () => {
+  it('[G20] are kept if the tool uses them as a keyword', () => {
     const change = { action: 'change', id: 'abc', format: 'none' };
     expect(fitted(cron(), change)).toEqual(change);
   });

@@ -70,7 +70,7 @@ describe('a tool call', () => {
     expect(runs).toBe(0);
   });
 
-  it('[G01] reports an error of the tool to the model and to the operator', async () => {
+  it('[G01] reports an error in the tool to the model and to the operator', async () => {
     const { log, lines } = createRecordingLogger();
     const broken = tool(() => Promise.reject(new Error('the bird has flown')));
     const outcome = await run(broken, undefined, undefined, log);

@@ -28,7 +28,7 @@ async function open(delegates = false): Promise<void> {
 const uses = (input: object) => ({ calls: [{ name: 'cron', with: input }] });
 const result = () => JSON.stringify(scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '');
 
-/** Runs the turn of a job, in the owner’s chat. */
+/** Runs a job's turn, in the owner’s chat. */
 async function due(id: string): Promise<void> {
   const target = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
   await scene.store.inbox.accept({

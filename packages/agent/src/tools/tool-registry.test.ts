@@ -159,7 +159,7 @@ describe('a rejected tool', () => {
     expect(namesOf({ builtIn: [tool('read')], added, block: ['read'] })).toEqual([]);
   });
 
-  it('[P16] does not replace a tool of another plugin', () => {
+  it('[P16] does not replace another plugin’s tool', () => {
     const added = [
       { from: 'a', tools: [tool('sing')] },
       { from: 'b', tools: [tool('sing')] },
@@ -183,7 +183,7 @@ describe('a rejected tool', () => {
   });
 });
 
-describe('the mode of a conversation', () => {
+describe('a conversation’s mode', () => {
   let scene: TurnScene;
   afterEach(() => scene.close());
 

@@ -284,7 +284,7 @@ function createPlaceholder(tool: Tool, mode: ConversationMode): Tool {
   return { ...tool, effect: 'read', approval: 'never', run: async () => ({ text, failed: true }) };
 }
 
-/** Whether the mode of the conversation has replaced a tool by a placeholder. */
+/** Whether the conversation's mode has replaced a tool with a placeholder. */
 export function isPlaceholderTool({ notes }: ToolSet, tool: string): boolean {
   return notes.some(({ name, placeholder }) => name === tool && placeholder === true);
 }

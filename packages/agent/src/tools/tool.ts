@@ -68,9 +68,9 @@ export interface ToolCall {
 }
 
 /**
- * Content that a call stores in the journal of its turn while it waits. Without stored content, a
- * later run would treat the started call as interrupted. Stored content means that the call has
- * changed nothing yet and may run again with this content.
+ * Content that a call stores in its turn's journal while it waits. Without stored content, a later
+ * run would treat the started call as interrupted. Stored content means that the call has changed
+ * nothing yet and may run again with this content.
  */
 export interface HeldCall {
   /** The content that earlier runs have stored, in order. */
@@ -88,7 +88,7 @@ export interface PersonQuestion {
   readonly question: string;
   /** The choices; empty for a question that is answered with a message. */
   readonly choices: readonly string[];
-  /** A key that distinguishes the questions of one call, each of which is asked once. */
+  /** A key that distinguishes a call's questions; each question is asked once. */
   readonly part?: string;
   /**
    * The button for giving no answer, and its effect. The default is *Skip*, which leaves the

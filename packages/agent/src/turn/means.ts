@@ -144,7 +144,7 @@ interface LanePrompt {
 }
 
 /**
- * The prompt for a lane in which no person writes. The prompt is small and has no hooks, and no
+ * The prompt for a lane in which no person writes. The prompt is small and has neither hooks nor
  * tools that always need an approval, because no approver can be asked in such a lane.
  */
 export function createLanePrompt(

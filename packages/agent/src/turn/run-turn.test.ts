@@ -119,7 +119,7 @@ describe('a turn', () => {
   });
 });
 
-describe('a turn whose model gives no answer', () => {
+describe('a turn whose model does not answer', () => {
   it('[G01] notifies the owner in plain language and logs the failure once', async () => {
     await scene.write('hello');
     scene.model.next({ fail: { kind: 'unreachable' } });
@@ -153,7 +153,7 @@ describe('a turn whose model gives no answer', () => {
 });
 
 describe('an interrupted turn', () => {
-  it('[F09] sends no answer after /stop', async () => {
+  it('[F09] does not send an answer after /stop', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'too late', afterMs: 60_000 });
     const stop = new AbortController();

@@ -30,7 +30,7 @@ describe('the text of several messages', () => {
 
   const nothing = () => [];
 
-  it('[P18] contains no characters that are invisible to people, and keeps flags', () => {
+  it('[P18] does not contain characters that are invisible to people, but keeps flags', () => {
     const unseen = (words: string) =>
       [...words].map((one) => String.fromCodePoint(0xe0000 + (one.codePointAt(0) ?? 0))).join('');
     const scotland = `\u{1f3f4}${unseen('gbsct')}\u{e007f}`;

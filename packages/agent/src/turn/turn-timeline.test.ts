@@ -28,7 +28,7 @@ async function messageIds(): Promise<readonly string[]> {
   return names.map(({ messageId }) => messageId).toReversed();
 }
 
-describe('the timeline of a turn', () => {
+describe('a turn’s timeline', () => {
   it('[D08] lists each model step and each tool call, without their text', async () => {
     const parrot = createCountingTool('parrot', 'read');
     await open({ tools: [parrot.tool] });

@@ -50,7 +50,7 @@ const owner = row('1', 'direct');
 const linked = row('2', 'direct', true);
 const guest = row('2', 'direct');
 
-describe('the reader of a turn', () => {
+describe('a turn’s reader', () => {
   const all: readonly [string, TurnPurpose, readonly InboxRow[], string][] = [
     ['a named owner', CHAT, [owner], 'owner of c'],
     ['a guest', CHAT, [guest], 'guest of c'],

@@ -35,7 +35,8 @@ export type TurnPurpose =
 export const CHAT: TurnPurpose = { kind: 'chat' };
 
 /**
- * The origin of a turn whose messages come from Parley: a task of the owner, or of another turn.
+ * The origin of a turn whose messages come from Parley: a task from the owner, or from another
+ * turn.
  */
 export interface TurnOrigin {
   readonly said: readonly string[];

@@ -161,7 +161,7 @@ describe('interrupted memory upkeep', () => {
     expect(scene.got('MEMORY.md').match(/Graz/g)).toHaveLength(1);
   });
 
-  it('[H07] [G16] adds nothing twice if the process died right after the write, and reports the changes', async () => {
+  it('[H07] [G16] does not add anything twice if the process died right after the write, and reports the changes', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);

@@ -133,7 +133,7 @@ describe('an applied upkeep proposal', () => {
     expect(days.at(0)).toBe('2026-01-11');
     const oldestLeft = /^- (2026-0\d-11)/m.exec(text.slice(text.indexOf('## From')))?.[1] ?? '';
     expect((days.at(-1) ?? '') <= oldestLeft || oldestLeft !== '').toBe(true);
-    expect(removed[0]?.why).toMatch(/^the page was too long, and this note is from 2026-0\d-11$/);
+    expect(removed[0]?.why).toMatch(/^MEMORY.md was too long, and this note is from 2026-0\d-11$/);
     const shorter = applyProposal({ memory, notes: [], known: [], tokens: 3_000 }, nothing).text;
     expect(Math.abs(estimateTokens(shorter) - 2_975)).toBeLessThanOrEqual(25);
   });

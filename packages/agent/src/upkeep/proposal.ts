@@ -170,7 +170,7 @@ function chooseRemovals(
     if (gone.has(item)) continue;
     const which =
       item.date === null ? 'this note was at the top' : `this note is from ${item.date}`;
-    remove(item, `the page was too long, and ${which}`);
+    remove(item, `MEMORY.md was too long, and ${which}`);
     if (!isTooLong()) break;
   }
   return gone;

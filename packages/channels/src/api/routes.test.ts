@@ -255,7 +255,7 @@ describe('[D07] requests of an API client that wait for their answers', () => {
     await expect.poll(() => received.length).toBe(150);
     const refused = await Promise.all(Array.from({ length: 600 }, () => ask({})));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
-    expect(refused[0]?.text).toContain('150 requests of this client wait');
+    expect(refused[0]?.text).toContain('150 requests from this client are already waiting');
     expect(received).toHaveLength(150);
     for (const token of [mine, other]) expect((await ask({}, bearer(token))).status).toBe(200);
     await adapter.stop();

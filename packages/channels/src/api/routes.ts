@@ -90,7 +90,7 @@ const NO_CLIENT: ApiError = {
   status: 401,
   code: 'invalid_api_key',
   message:
-    'Send the token of a client (api.clients in the settings) as "Authorization: Bearer …". OpenAI’s libraries call it the API key.',
+    'Send a client’s token (api.clients in the settings) as "Authorization: Bearer …". OpenAI’s libraries call it the API key.',
 };
 
 function createWrongAddressError({ status, message, allow }: WrongAddress): ApiError {

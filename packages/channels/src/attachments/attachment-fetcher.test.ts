@@ -103,7 +103,7 @@ describe('fetching attachments', () => {
     expect(Buffer.from(bytes ?? []).toString()).toBe('cat');
   });
 
-  it('[F10] [D01] resumes the fetches of an earlier run after a restart', async () => {
+  it("[F10] [D01] resumes an earlier run's fetches after a restart", async () => {
     await send('1', [image('cat')]);
     start(async () => Uint8Array.of(1));
     await expect.poll(() => states()).toEqual(['ready']);

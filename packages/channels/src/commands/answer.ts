@@ -40,6 +40,6 @@ function describeAnswerVerdict(verdict: AnswerVerdict): string {
     case 'elsewhere':
       return 'I asked that in another chat: answer it there.';
     case 'unknown':
-      return 'I did not ask a question with that code. `/answer CODE 2` chooses the second answer, and `/answer CODE skip` chooses none.';
+      return 'There is no question with that code. `/answer CODE 2` chooses the second answer, and `/answer CODE skip` chooses none.';
   }
 }

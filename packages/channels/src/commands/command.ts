@@ -155,7 +155,7 @@ export interface ServiceAsker {
 export type CommandService = (asker: ServiceAsker, argument: string) => Promise<string>;
 
 /**
- * Each service answers the command of the same name. A command whose service is missing answers
+ * Each service answers the command with the same name. A command whose service is missing answers
  * that it is not available.
  */
 export interface CommandServices
@@ -175,7 +175,7 @@ export type SkillCommands = (
   agent?: string,
 ) => Promise<readonly CommandInfo[]>;
 
-/** The answer of a command, and the effects to perform once the answer is stored. */
+/** A command's answer, and the effects to perform once the answer is stored. */
 export interface CommandAnswer {
   readonly answer: string;
   /** Messages to other chats. */

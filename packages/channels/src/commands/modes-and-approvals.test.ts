@@ -140,8 +140,8 @@ describe('/approve and /deny', () => {
 
   it.each([
     ['/approve', 'Waiting for a decision'],
-    ['/approve QQQ777', 'I did not ask a question with that code.'],
-    ['/approve 1', 'I did not ask a question with that code.'],
+    ['/approve QQQ777', 'There is no question with that code.'],
+    ['/approve 1', 'There is no question with that code.'],
     ['/deny ABC234', 'Refused: write.'],
   ])('[G05] %s: %s', async (text, words) => {
     await ask();

@@ -30,9 +30,7 @@ function write(text: string, { from = ANN, chat = GROUP, messageId }: Press = {}
   return scene.ingressWith({ access })(createMessage(message), CAPABILITIES);
 }
 
-/**
- * Answers Ann's question in the group with an unknown outcome; returns the button of the notice.
- */
+/** Answers Ann's question in the group with an unknown outcome; returns the notice's button. */
 async function lose(): Promise<string> {
   await write('/whoami');
   const { outbox } = scene.store;
@@ -91,7 +89,7 @@ describe('/resend', () => {
     expect(await due()).toEqual([ANSWER, DONE]);
   });
 
-  it('[D04] sends nothing when the key belongs to another chat', async () => {
+  it('[D04] does not send anything when the key belongs to another chat', async () => {
     const button = await lose();
     await write(button, { chat: { id: ANN } });
     expect(await due(ANN)).toEqual([expect.stringContaining('nothing to send again')]);

@@ -5,8 +5,8 @@ import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './com
 import { CHAT_COMMANDS } from './list.ts';
 
 /**
- * Returns the command in a message. A text that its sender did not type, such as that of an inline
- * bot, contains no command.
+ * Returns the command in a message. A text that its sender did not type, such as text from an
+ * inline bot, does not contain a command.
  */
 export function readCommand(
   message: Pick<InboundMessage, 'text' | 'authored'>,
@@ -38,7 +38,7 @@ export function parseCommand(
 const COMMAND = /^[\s\p{Cf}]*[/／]([a-z]+)[.,:;!?…。！，：；？]*(?:\s+(.*))?$/isu;
 
 /**
- * Whether a text is a command of the list, with or without text after it; `-` and `_` are
+ * Whether a text is a command in the list, with or without text after it; `-` and `_` are
  * equivalent.
  */
 export function isCommand(text: string, commands: readonly CommandInfo[]): boolean {

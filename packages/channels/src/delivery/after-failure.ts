@@ -232,8 +232,8 @@ function toChannelError(thrown: unknown): ChannelError {
 }
 
 /**
- * How long after its start a request of a crashed process may still reach the platform, in ms. This
- * is an assumption: a network that delivers the request later makes the part appear twice.
+ * How long after its start a crashed process's request may still reach the platform, in ms. This is
+ * an assumption: a network that delivers the request later makes the part appear twice.
  */
 const UNDER_WAY_MS = 10_000;
 
@@ -300,7 +300,9 @@ export async function failUncertainPart(deps: FailureDeps, { part }: DuePart): P
   await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
 }
 
-/** Later parts wait for the search, so a slow search counts as no result. In ms. */
+/**
+ * Later parts wait for the search, so a slow search is treated like one without a result. In ms.
+ */
 const FIND_WITHIN_MS = 10_000;
 
 async function findSent(

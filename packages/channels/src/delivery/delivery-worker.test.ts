@@ -53,7 +53,7 @@ const wake = (chatId: string, account = 'default', fresh?: FreshParts) =>
   bus.publish({ type: 'delivery-due', channel: 'test', account, chatId, fresh });
 const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
 
-describe('the deliveries of an account', () => {
+describe('an account’s deliveries', () => {
   it('[D04] first send the parts left by an earlier process', async () => {
     await scene.owe('left', ['one', 'two']);
     startWorker(scene.send, 60_000);

@@ -36,7 +36,7 @@ describe('the pacing of sends', () => {
     expect(pacer.take({ chatId: 'other' }, 1)).toBe(0);
   });
 
-  it('[D05] keeps all chats together within the rate of the account', () => {
+  it('[D05] keeps all chats together within the account’s rate', () => {
     const pacer = createPacer(rates);
     const waits = ['a', 'b', 'c', 'd'].map((chat) => pacer.take({ chatId: chat }, 0));
     expect(waits).toEqual([0, 0, 0, 100]);

@@ -24,7 +24,7 @@ export async function performAction(
     case undefined:
       throw new Error(`Part ${id} has no action on a message.`);
   }
-  // An action creates no message.
+  // An action does not create a message.
   return { platformMessageId: `act:${id}` };
 }
 

@@ -41,8 +41,8 @@ function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
   return Buffer.concat([...pieces, Buffer.from('PK\u0001\u0002', 'latin1')]);
 }
 
-describe('the file of a part', () => {
-  it('[G18] contains no secret, wherever it was in the bytes, and reports its final size', async () => {
+describe('a part’s file', () => {
+  it('[G18] does not contain a secret, wherever it was in the bytes, and its final size is reported', async () => {
     for (const around of [Buffer.from('key: '), Buffer.of(0, 255, 128, 10)]) {
       const file = await sent(Buffer.concat([around, Buffer.from(SECRET), around]));
       expect(file.bytes).toEqual(Buffer.concat([around, Buffer.from('[secret]'), around]));
@@ -95,7 +95,7 @@ describe('the file of a part', () => {
     expect(scrubbed(clean)).toBe(clean);
   });
 
-  it('[U03] [G18] always has a name with the extension of the file', () => {
+  it('[U03] [G18] always has a name with the right extension', () => {
     const nameOf = (name: string) => scrubPart(partWith(name), scrub).file?.name;
     expect(nameOf('invoice\u202efdp.exe')).toBe('invoicefdp.exe');
     expect(nameOf(`${SECRET}.txt`)).toBe('[secret].txt');

@@ -39,7 +39,7 @@ const LARGEST_FILE = 1_000_000;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**
- * Keeps notes in a file of the data folder. With these notes, a part is uncertain only between
+ * Keeps notes in a file in the data folder. With these notes, a part is uncertain only between
  * `started` and `arrived`; recording that in its row would take two more transactions. Writing a
  * line takes a few microseconds because it is not synced to disk: the line survives a crash of the
  * process, and lines from an earlier boot of the machine are ignored. After a write error the file

@@ -118,8 +118,8 @@ export interface SpokenCommand {
 
 /**
  * Recognizes a typed yes or no of an approver; null when the message is ordinary. The database is
- * queried only for messages that can be an answer, so other messages cost no query. Text that its
- * sender did not type (forwarded, quoted, from bots and programs) does not decide a question.
+ * queried only for messages that can be an answer, so other messages do not cost a query. Text that
+ * its sender did not type (forwarded, quoted, from bots and programs) does not decide a question.
  */
 export async function answerInWords(
   deps: IngressDeps,

@@ -47,7 +47,7 @@ describe('group messages from before the bot was first addressed', () => {
     ]);
   });
 
-  it('[F06] become context of the thread that a message starts, once', async () => {
+  it('[F06] become context once, in the thread that a message starts', async () => {
     const receive = scene.ingressWith({});
     const thread = (id: string) => ({ ...group, type: 'thread', threadId: id }) as const;
     const opens = async (id: string) => {
@@ -95,7 +95,7 @@ describe('group messages from before the bot was first addressed', () => {
     ]);
   });
 
-  it('[F06] cause no delay when the platform does not answer, and are not requested when the settings disable them', async () => {
+  it('[F06] do not cause a delay when the platform does not answer, and are not requested when the settings disable them', async () => {
     expect(await asked(() => Promise.reject(new Error('away')))).toEqual([]);
     let count = 0;
     const earlier = async () => {

@@ -206,7 +206,7 @@ describe('the limits for incoming messages', () => {
       reason: '2 messages in all chats are already waiting',
     });
     expect((await write(1)).kind).toBe('duplicate');
-    expect((await scene.told('3')).join()).toContain('messages of other chats wait');
+    expect((await scene.told('3')).join()).toContain('messages in other chats are waiting');
     const story = await scene.store.decisions.stories({ ...OWNER_CHAT, chatId: '3' }, 9);
     expect(story).toMatchObject([{ outcome: 'refused' }]);
   });

@@ -12,7 +12,7 @@ import {
 import { askOwner, getPairingRules, pairingFull } from './pairing.ts';
 import { renderNoticeParts } from './route.ts';
 
-/** What the ingress of one account remembers between messages, bounded and in memory. */
+/** What one account's ingress remembers between messages, bounded and in memory. */
 export type IngressMemory = ReturnType<typeof createMemory>;
 
 export function createMemory(deps: IngressDeps) {

@@ -303,7 +303,7 @@ describe('a growing answer', () => {
     expect(shown).toEqual(['t: one two']);
   });
 
-  it('[F12] ends after the update in progress, and shows nothing later', async () => {
+  it('[F12] ends after the update in progress, and is not shown again', async () => {
     updateTakesMs = 500;
     bus.publish(started);
     bus.publish(delta('first'));
@@ -399,7 +399,7 @@ describe('a growing answer', () => {
 });
 
 describe('a turn whose chat is not served here', () => {
-  it('shows nothing and starts no timer', async () => {
+  it('does not show anything or start a timer', async () => {
     served = undefined;
     bus.publish(started);
     bus.publish(delta('x'));

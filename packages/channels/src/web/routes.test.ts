@@ -250,7 +250,7 @@ describe('the history', () => {
   });
 });
 
-describe('the shutdown of the gateway', () => {
+describe('shutting down the gateway', () => {
   it('[D11] waits for a message that is being stored, and ends the open pages', async () => {
     const { promise: storing, resolve: stored } = Promise.withResolvers<void>();
     const { ask, post, adapter, received } = webFront(async () => {

@@ -90,7 +90,7 @@ describe('transcribing a voice message with a speech service', () => {
     expect(JSON.stringify(said)).not.toContain('secret');
   });
 
-  it('[F10] sends no request if the turn is stopped or the file is not a recording', async () => {
+  it('[F10] does not send a request if the turn is stopped or the file is not a recording', async () => {
     const stop = new AbortController();
     stop.abort();
     expect(await listen(OGG, stop.signal)).toMatchObject({ kind: 'refused' });

@@ -33,7 +33,7 @@ export class SignInNeededError extends Error {
   }
 }
 
-/** Thrown when an HTTP response contains no message of the protocol. */
+/** Thrown when an HTTP response does not contain a protocol message. */
 export class UnreadableAnswerError extends Error {}
 
 /** The reason reported for a connection whose session the server ended. */

@@ -109,7 +109,7 @@ describe('[G03] a misbehaving server', () => {
     expect(await call('writes')).toEqual({ text: 'written', failed: false });
   });
 
-  it('receives PATH, HOME and LANG, the variables of its settings and an id, but no secret', async () => {
+  it('receives PATH, HOME and LANG, the variables from its settings and an id, but no secrets', async () => {
     scene = openMcpScene('plain', undefined, { PATH: process.env.PATH, SECRET: 's3cret' });
     const { view, call } = scene;
     await expect.poll(() => view().state.kind).toBe('connected');

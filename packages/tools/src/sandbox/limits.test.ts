@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
 
 /**
- * The length of the output of a command, in characters; larger than the memory that the command may
- * use in this test.
+ * The length of a command's output, in characters; larger than the memory that the command may use
+ * in this test.
  */
 const OUTPUT = isFullRun() ? 1_000_000_000 : 400_000_000;
 
@@ -61,7 +61,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
   });
 
-  it('[G06] kill a process that has left bubblewrap’s group but would not yet end with it', async () => {
+  it('[G06] kill a process that has left bubblewrap’s group but is not yet bound to end with it', async () => {
     // Simulates a short-lived state of bubblewrap: its child has its own session and is reported.
     const late = join(scene.workspace, 'late');
     const started = join(scene.workspace, 'started');

@@ -94,8 +94,8 @@ async function findProgram(): Promise<string> {
 }
 
 /**
- * Returns the workspace's real path after checking that it contains no folder that commands must
- * not access.
+ * Returns the workspace's real path after checking that it does not contain a folder that commands
+ * must not access.
  */
 async function checkFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
   const folder = await realpath(workspace).catch((cause: unknown) => {

@@ -148,7 +148,7 @@ const NEWER_DOCUMENTATION = '3fff::/20';
  */
 export function isPublicAddress(address: string): boolean {
   const ipaddr: typeof Ipaddr = require('ipaddr.js');
-  // A zone (`fe80::1%eth0`) names an interface of this machine.
+  // A zone (`fe80::1%eth0`) names an interface on this machine.
   if (address.includes('%') || !ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;

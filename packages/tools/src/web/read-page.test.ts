@@ -109,7 +109,7 @@ describe('a page', () => {
 });
 
 describe('a page’s text', () => {
-  it('[P18] contains no invisible characters', () => {
+  it('[P18] does not contain invisible characters', () => {
     const text =
       'a\u202eb\u200bc\u2066d\u{e0041}e\ufeff\u0007\u001b[31mf\u{e0100}g\u00adh\r\ni\u3164';
     expect(cleanText(text)).toBe('abcde[31mfgh\ni');

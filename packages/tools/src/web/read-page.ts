@@ -105,7 +105,7 @@ async function convertPage(
   const thread = new Worker(resolveModuleUrl('page-thread', SOURCE), {
     workerData: order,
     resourceLimits: MEMORY,
-    // Discards the output of the libraries.
+    // Discards the libraries' output.
     stdout: true,
     stderr: true,
   });

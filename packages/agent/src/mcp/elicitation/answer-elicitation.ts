@@ -54,7 +54,7 @@ export async function answerElicitation(
   }
 }
 
-/** Thrown if the person gives no answer, so that the remaining questions are not asked. */
+/** Thrown if the person does not answer, so that the remaining questions are not asked. */
 class NotAnsweredError extends Error {
   readonly answered: AnsweredElicitation;
   constructor(action: 'decline' | 'cancel', note: string) {

@@ -287,7 +287,11 @@ describe('an MCP server that asks a question during a call', () => {
     ['a key', form({ k: { type: 'string', title: 'API key' } }), 'must never ask for secrets'],
     ['a nested form', form({ a: { type: 'object' } }), 'has an unknown type'],
     ['a script', url('javascript:alert(1)'), 'not safe to show'],
-    ['an address with a name before its host', url('https://bank.example@evil.test/'), 'not shown'],
+    [
+      'an address with a name before its host',
+      url('https://bank.example@evil.test/'),
+      'not safe to show',
+    ],
   ])('[G03] [P18] does not show %s to the person', async (_what, request, reason) => {
     open = await stage(once(request));
     await open.begin();

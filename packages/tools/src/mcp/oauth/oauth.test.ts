@@ -94,7 +94,7 @@ describe('[G03] a server that requires a sign-in', () => {
     const { connect, begin, finish, agree, vault } = scene();
     const { needsSignIn, connected, call, state } = connect();
     await needsSignIn();
-    expect(JSON.stringify(state())).toContain('presses “Sign in” on the page');
+    expect(JSON.stringify(state())).toContain('click “Sign in” on the Status page');
     await expect(call()).rejects.toMatchObject({ code: 'mcp-not-connected' });
     const page = new URL(await begin());
     const asked = Object.fromEntries(page.searchParams);
