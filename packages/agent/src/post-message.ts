@@ -11,7 +11,7 @@ export interface PostDeps {
 }
 
 export interface PostRequestOfTurn extends Pick<Post, 'key' | 'turn'> {
-  /** It is built from the stored facts about the chat, never from text by a model. */
+  /** Built from the stored facts about the chat, never from text by a model. */
   readonly route: ReplyRoute;
   readonly markdown: string;
   /** A file to send, with the text as its caption. */

@@ -5,8 +5,8 @@ import { toMessageId } from './ephemeral.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
 /**
- * The connection to the Bot API. Its methods reject in the same way as `MakeCall`; `toCallFailure`
- * interprets the error.
+ * The connection to the Bot API. The connection's methods reject in the same way as `MakeCall`;
+ * `toCallFailure` interprets the error.
  */
 export interface TelegramApi {
   getMe(signal: AbortSignal): Promise<BotIdentity>;

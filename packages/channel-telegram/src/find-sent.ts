@@ -33,8 +33,8 @@ interface SentMessageSearch {
 
 /**
  * Searches for the bot's first message from a given number on. Telegram does not let a bot read
- * messages. It does refuse to set buttons that a message already has, and this refusal reveals
- * whether a number belongs to one of the bot's messages.
+ * messages. However, Telegram refuses to set buttons that a message already has, and this refusal
+ * reveals whether a number belongs to one of the bot's messages.
  */
 export async function findFirstOwnMessage(
   api: Pick<TelegramApi, 'call'>,

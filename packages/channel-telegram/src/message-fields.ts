@@ -10,8 +10,8 @@ type FieldDecision =
   /** Ignored: internal data of the platform. */
   | { readonly decision: 'ignored'; readonly why: string }
   /**
-   * Event: the platform wrote the whole message. It does not start a turn, and `why` shows the
-   * reason.
+   * Event: the platform wrote the whole message. Such a message does not start a turn, and `why`
+   * shows the reason.
    */
   | { readonly decision: 'event'; readonly why: string };
 

@@ -4,9 +4,9 @@ import type { WireChat } from './wire-basics.ts';
 
 /**
  * The place of a message inside a chat. Telegram shows several conversations under one chat id:
- * topics of a forum or of a private chat, the subscribers who write to a channel, and chats that a
- * bot serves for a person's business account or as a guest. The chat ids of the last two kinds may
- * be identical to those of unrelated chats of the bot.
+ * topics of a forum or private chat, conversations with subscribers who write to a channel, and
+ * chats that a bot serves for a person's business account or as a guest. The chat ids of the last
+ * two kinds may be identical to those of unrelated chats of the bot.
  */
 export type ChatLocation =
   | { readonly kind: 'chat' }

@@ -25,7 +25,8 @@ const MAX_ANSWER = 200;
  * Admits a button press as a message from the person who pressed; rejects when Telegram must
  * deliver it again (D01). The button's progress indicator is always removed. A person who is not
  * allowed to decide gets a private notice shown over the chat, and the buttons of a decided request
- * are removed. Both are best effort, because a failure changes no state.
+ * are removed. The notice and the removal of the buttons are best effort, because a failure changes
+ * no state.
  */
 export async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
   const message = await pressToInbound(deps, press);

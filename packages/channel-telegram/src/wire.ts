@@ -158,8 +158,8 @@ export const WireDeletion = z.object({
 });
 
 /**
- * An update of any kind. Its content is validated later, so that a malformed update cannot block
- * the others.
+ * An update of any kind. The content of an update is validated later, so that a malformed update
+ * cannot block the others.
  */
 export const WireUpdate = z.preprocess(withoutNulls, z.looseObject({ update_id: z.int() }));
 export type WireUpdate = z.infer<typeof WireUpdate>;

@@ -321,8 +321,8 @@ export interface ChannelDefinition<Settings = unknown> {
   /** The npm package that the settings name with `use`; absent for built-in and plugin channels. */
   readonly hosts?: string;
   /**
-   * Validates the settings of one account. Its error messages complete the phrase "SETTING must
-   * be", for example `an https address`.
+   * Validates the settings of one account. The schema's error messages complete the phrase "SETTING
+   * must be", for example `an https address`.
    */
   readonly settings: z.ZodType<Settings>;
   /**

@@ -92,7 +92,7 @@ function createUnknownId({ id }: OutboundPart): string {
 
 /**
  * When a send resolves, the part has been sent. Without a readable receipt, the part counts as sent
- * and gets a generated id: sending it again would duplicate it, and marking it uncertain would ask
+ * and gets a generated id. Sending it again would duplicate it, and marking it uncertain would ask
  * a person about a message that has arrived.
  */
 async function checkSend(

@@ -92,8 +92,8 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
 const RUN: GateVerdict = { kind: 'run', approved: false };
 
 /**
- * `shown` is the question as rendered from the current file. It differs from the approved question
- * if the file has changed since.
+ * `shown` is the question as rendered from the current file. `shown` differs from the approved
+ * question if the file has changed since.
  */
 function toVerdict(approval: Approval, { proposes }: Tool, shown: string): GateVerdict {
   switch (approval.state) {

@@ -94,9 +94,9 @@ function sumTokens(said: readonly SaidMessage[]): number {
 }
 
 /**
- * The index of the first history message in the request. It advances in steps of a quarter of the
- * budget rather than with every message, so that the provider can reuse its prompt cache. It never
- * points to an answer, whose question would then be missing.
+ * The index of the first history message in the request. The index advances in steps of a quarter
+ * of the budget rather than with every message, so that the provider can reuse its prompt cache.
+ * The index never points to an answer, whose question would then be missing.
  */
 function findFirstShown(said: readonly SaidMessage[], budget: number): number {
   let left = sumTokens(said);
@@ -207,7 +207,9 @@ export function computeRoundsBudget(contextTokens: number, { fixed, now }: Reque
 
 const MAX_SUMMARY = 1_500;
 
-/** The budget for a summary, in tokens. It leaves space for the messages since the summary. */
+/**
+ * The budget for a summary, in tokens. The budget leaves space for the messages since the summary.
+ */
 export function computeSummaryBudget(contextTokens: number): number {
   return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
@@ -220,9 +222,9 @@ export interface HistoryFill {
 }
 
 /**
- * The share of its budget at which the older part of a history is summarized. It is low enough that
- * no message has to be omitted before the summary is written, so requests between two summaries
- * share a prefix, which providers cache.
+ * The share of its budget at which the older part of a history is summarized. The share is low
+ * enough that no message has to be omitted before the summary is written, so requests between two
+ * summaries share a prefix, which providers cache.
  */
 const FULL = 0.7;
 

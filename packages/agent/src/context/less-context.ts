@@ -20,8 +20,8 @@ interface ShorterHistory extends ReadHistory {
 }
 
 /**
- * Sends the request. It calls `refused` with the length, in tokens, of a request that may have been
- * too long.
+ * Sends the request. The function calls `refused` with the length, in tokens, of a request that may
+ * have been too long.
  */
 type SendRequest<T> = (
   shorter: ShorterHistory | undefined,

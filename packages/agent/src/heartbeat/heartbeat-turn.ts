@@ -188,7 +188,7 @@ async function createAlert(
   };
 }
 
-/** Runs a built-in routine (H07). It never sends a message. */
+/** Runs a built-in routine (H07). A routine never sends a message. */
 async function runRoutine(
   services: TurnServices,
   current: HeartbeatTurn,

@@ -26,7 +26,8 @@ export interface McpSourceDeps {
 const MAX_CALLED_PROMPTS = 3;
 const MAX_CHARACTERS = 30_000;
 /**
- * The deadline for rendering a prompt, in ms. It is short, because a person waits for the answer.
+ * The deadline for rendering a prompt, in ms. The deadline is short, because a person waits for the
+ * answer.
  */
 const FILL_MS = 15_000;
 const PICKED =

@@ -138,9 +138,9 @@ const MARK = 6;
 
 /**
  * Names one server's tools: `server_tool`, in a–z, 0–9 and _. If a name is too long, or if two
- * names become identical, a suffix derived from the original name distinguishes them. It is the
- * same at every start. Names from different servers cannot collide, because server names contain no
- * underscore.
+ * names become identical, a suffix derived from the original name distinguishes them. The suffix is
+ * the same at every start. Names from different servers cannot collide, because server names
+ * contain no underscore.
  */
 export function createToolNames(
   server: string,

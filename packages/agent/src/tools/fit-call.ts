@@ -25,7 +25,7 @@ export function fitToolCall(
 
 /**
  * Removes arguments that only mean "nothing", such as `"none"`, 0 or an empty list, if the tool
- * refuses the call with them and accepts it without them: the tool's own validation is more precise
+ * refuses the call with them and accepts it without them. The tool's own validation is more precise
  * than its schema.
  */
 function removePlaceholders(call: ModelToolCall, input: unknown, tools: ToolSet): ModelToolCall {

@@ -86,8 +86,8 @@ const MAX_HITS = 50;
 const LINE_LENGTH = 200;
 
 /**
- * Finds words in the files that this reader may see. It accepts plain text only, because a bad
- * regular expression from a model could block every chat.
+ * Finds words in the files that this reader may see. The tool accepts plain text only, because a
+ * bad regular expression from a model could block every chat.
  */
 export const grepTool: Tool = defineTool({
   name: 'grep',

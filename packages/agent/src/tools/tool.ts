@@ -15,8 +15,8 @@ import { z } from 'zod';
 import { runWithTimeLimit, TimeUpError } from '../time.ts';
 
 /**
- * Thrown to leave the turn loop while the turn waits for a person's decision. It does not indicate
- * a failure.
+ * Thrown to leave the turn loop while the turn waits for a person's decision. This error does not
+ * indicate a failure.
  */
 export class TurnSuspendedError extends ParleyError {
   constructor(tool: string) {
@@ -144,7 +144,7 @@ export interface ToolOutcome {
   readonly note?: string;
   readonly failed?: boolean;
   /**
-   * Files created by the tool. They are kept for this conversation and can be sent with
+   * Files created by the tool. The files are kept for this conversation and can be sent with
    * `send_file`.
    */
   readonly files?: readonly ToolFile[];

@@ -50,14 +50,14 @@ export interface TurnOrigin {
  */
 export interface Turn extends Omit<ClaimedTurn, 'steps'> {
   readonly purpose: TurnPurpose;
-  /** The newest message that the turn answers. It determines the runtime facts. */
+  /** The newest message that the turn answers. The newest message determines the runtime facts. */
   readonly lead: InboxRow;
   /** The route of the answer. */
   readonly route: ReplyRoute;
   readonly reader: Reader;
   /**
-   * The runtime facts (F02). They do not include the agent's name, which is read from the workspace
-   * when the turn is opened.
+   * The runtime facts (F02). The facts do not include the agent's name, which is read from the
+   * workspace when the turn is opened.
    */
   readonly facts: Omit<RuntimeFacts, 'agent'>;
   /** The JSON format that the answer must have; undefined if people read the answer. */

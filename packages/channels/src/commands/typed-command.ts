@@ -16,10 +16,10 @@ export function readCommand(
 }
 
 /**
- * Returns the command at the beginning of a text, or null when the text is ordinary: it starts with
- * no command, with an unknown one, or with one for another bot (`/stop@my_bot`; an adapter removes
- * its own bot name). Letter case, a full-width slash, a full stop after the name and the backticks
- * of a copied command are ignored.
+ * Returns the command at the beginning of a text, or null when the text is ordinary. Ordinary text
+ * does not start with a command, or starts with an unknown command or one for another bot
+ * (`/stop@my_bot`; an adapter removes its own bot name). Letter case, a full-width slash, a full
+ * stop after the name and the backticks of a copied command are ignored.
  */
 export function parseCommand(
   text: string,

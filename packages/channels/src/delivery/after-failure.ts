@@ -272,10 +272,10 @@ export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<numb
 }
 
 /**
- * The earliest time at which a part may have reached the platform, in ms since 1970: the start of
- * the current attempt if no earlier one failed (a rate limit is not a failure), otherwise the start
- * of the first attempt, because any failed one may have arrived. Undefined when the part was never
- * sent.
+ * The earliest time at which a part may have reached the platform, in ms since 1970. This is the
+ * start of the current attempt if no earlier attempt failed (a rate limit is not a failure),
+ * otherwise the start of the first attempt, because any failed attempt may have arrived. Undefined
+ * when the part was never sent.
  */
 function findEarliestArrival({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;

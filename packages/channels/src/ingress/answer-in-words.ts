@@ -17,9 +17,9 @@ type TypedReply = Pick<
 /**
  * Decides which command an approver's text is equivalent to (G05); null when the text is an
  * ordinary message. Only a bare yes or no counts, and a yes only for a question that the sender
- * could read in full: the question was sent to this chat before the yes, it has not been changed,
- * and no later text could be meant (unless the yes is a reply to the question). In all other cases,
- * the answer shows which button to press.
+ * could read in full. The question must have been sent to this chat before the yes and not have
+ * been changed since, and the yes must not possibly refer to a later text (unless it is a reply to
+ * the question). In all other cases, the answer shows which button to press.
  */
 function decideTypedReply(
   text: string,

@@ -48,7 +48,7 @@ export function createBacklogLimit(
   let entering = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   let counting: Promise<void> | null = null;
-  /** Each person's messages since `CROWDED` was reached. */
+  /** The number of messages from each person since `CROWDED` was reached. */
   const taken = new BoundedMap<string, number>(MAX_PERSONS);
   const waiting = (): number => known + since + entering;
   const isFull = (isOwner: boolean): boolean =>

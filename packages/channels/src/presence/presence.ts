@@ -163,8 +163,8 @@ function showPresenceSign(
 
 /**
  * The maximum number of characters rendered per ms. Each update renders the whole growing answer,
- * which takes up to 5 ms per 1,000 characters: a long answer is updated less often, so that
- * rendering takes no more than about a tenth of the time.
+ * which takes up to 5 ms per 1,000 characters. A long answer is therefore updated less often, so
+ * that rendering takes no more than about a tenth of the time.
  */
 const SHOWN_PER_MS = 20;
 

@@ -7,11 +7,11 @@ import { z } from 'zod';
  */
 export interface WebFront {
   readonly channel: 'web' | 'terminal';
-  /** Its name in the settings form. */
+  /** The front end's name in the settings form. */
   readonly title: string;
-  /** Its description in the settings form. */
+  /** The front end's description in the settings form. */
   readonly about: string;
-  /** Its name in the start banner. */
+  /** The front end's name in the start banner. */
   readonly as: string;
   readonly target: RenderTarget;
   /** Whether the front end has buttons for choices; otherwise choices are typed. */

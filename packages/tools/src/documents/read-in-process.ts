@@ -230,7 +230,7 @@ function listReadableFolders<Result>({
 
 /**
  * Sets the kernel's own limits on writable memory and CPU time, because the memory check may come
- * late when this process is busy; the CPU limit also ends a process whose parent was killed. The
+ * late when this process is busy. The CPU limit also ends a process whose parent was killed. The
  * limits are set once Node is running, because memory that Node reserves but never uses counts as
  * well. Without `prlimit` (util-linux), only the memory check limits the process.
  */

@@ -126,7 +126,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
         const supportedVersions = ['2026-07-28'];
         return json(response, id, { ...whole, supportedVersions, capabilities: { tools: {} } });
       }
-      // That version requires `resultType`, but a result without it is accepted.
+      // The version of July 2026 requires `resultType`, but a result without it is accepted.
       if (method === 'tools/list') return json(response, id, { ...TOOLS });
       return json(response, id, { content: [{ type: 'text', text: 'new' }] });
     });

@@ -142,9 +142,10 @@ const GLOBAL_IPV6 = '2000::/3';
 const NEWER_DOCUMENTATION = '3fff::/20';
 
 /**
- * Whether an address belongs to the public internet. Refused are private, loopback, link-local,
- * shared, multicast, reserved, documentation and benchmark ranges, and every IPv6 form that embeds
- * an IPv4 address (mapped, compatible, 6to4, NAT64, Teredo), because it may lead anywhere.
+ * Whether an address belongs to the public internet. Refuses private, loopback, link-local, shared,
+ * multicast, reserved, documentation and benchmark ranges. Also refuses every IPv6 form that embeds
+ * an IPv4 address (mapped, compatible, 6to4, NAT64, Teredo), because such an address may lead
+ * anywhere.
  */
 export function isPublicAddress(address: string): boolean {
   const ipaddr: typeof Ipaddr = require('ipaddr.js');

@@ -37,7 +37,10 @@ export type FormField = FieldKind & {
   readonly title: string;
   readonly description: string;
   readonly isRequired: boolean;
-  /** The server's proposed value. It is validated like an answer before it is offered. */
+  /**
+   * The server's proposed value. The proposed value is validated like an answer before it is
+   * offered.
+   */
   readonly proposed?: FieldValue | undefined;
 };
 
