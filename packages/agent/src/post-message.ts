@@ -90,7 +90,7 @@ function addButtonsToPart(
   return [first, ...others.slice(0, -1), { ...last, buttons: [...buttons] }];
 }
 
-/** A part with a file, whose rendered text is the caption. */
+/** A message part with a file, whose rendered text is the caption. */
 export function createFilePart(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,

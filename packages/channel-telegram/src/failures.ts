@@ -179,8 +179,8 @@ function describeSendAdvice(failure: CallFailure): string {
 }
 
 /**
- * The form in which a part is sent in one attempt. Each field changes at most once between the
- * attempts for a part.
+ * The form in which a message part is sent in one attempt. Each field changes at most once between
+ * the attempts for a part.
  */
 export interface SendAttempt {
   readonly chatId: string;

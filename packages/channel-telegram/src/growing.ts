@@ -76,8 +76,8 @@ const EDIT_INTERVAL_MS = 3_000;
 const NO_MORE_MS = 10 * 60_000;
 const SEND_TIMEOUT_MS = 15_000;
 /**
- * How long finished and unfinished messages are remembered, in ms. A part whose confirmation was
- * lost is retried within this time and must find its message.
+ * How long finished and unfinished messages are remembered, in ms. A message part whose
+ * confirmation was lost is retried within this time and must find its message.
  */
 const [KEPT_DONE_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
 const MAX_KEPT = 200;
@@ -110,8 +110,8 @@ export class GrowingMessages {
   }
 
   /**
-   * Records the latest message number of a group. Channels are left out, so that no answer grows in
-   * front of an audience.
+   * Records the latest message number of a group. Channels are left out, because an unfinished
+   * answer should not be shown to a channel's audience.
    */
   seen({ chat, message_id }: Pick<WireMessage, 'chat' | 'message_id'>): void {
     // A message visible to only one person has the number 0.
@@ -250,8 +250,8 @@ export class GrowingMessages {
 
   /**
    * Sends a finished part while no other operation on its turn runs. `send` receives the message
-   * that has grown for it. A part can be claimed again, and a message that already shows it is then
-   * edited once more, to the same text.
+   * that has grown for it. A message part can be claimed again, and a message that already shows it
+   * is then edited once more, to the same text.
    */
   async claim<T>(
     part: OutboundPart,

@@ -51,7 +51,7 @@ interface ApiCall {
   readonly payload: object;
 }
 
-/** The additional dependencies for sending a part that replaces a growing answer. */
+/** The additional dependencies for sending a message part that replaces a growing answer. */
 interface SendPartDeps extends SendFileDeps {
   readonly api: Pick<TelegramApi, 'send' | 'call'>;
   /** Called when the grown message no longer exists. */
@@ -59,7 +59,7 @@ interface SendPartDeps extends SendFileDeps {
 }
 
 /**
- * Sends one part, or edits the message that has grown for it.
+ * Sends one message part, or edits the message that has grown for it.
  * @throws ChannelError
  */
 export async function sendPart(

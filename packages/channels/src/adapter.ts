@@ -148,8 +148,8 @@ export interface ChannelContext<Settings> {
   /** Reports the state of the connection to the core. */
   report(state: ChannelState): void;
   /**
-   * Returns the messages of a chat, oldest first, at most `limit`; for channels that render the
-   * chat themselves.
+   * Returns at most `limit` messages of a chat, oldest first, for channels that render the chat
+   * themselves.
    */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
   /**
@@ -282,18 +282,18 @@ export interface ChannelAdapter {
    */
   stop(): Promise<void>;
   /**
-   * Sends one part. Throws only `ChannelError`. When the promise resolves, the part has been sent,
-   * even if the receipt cannot be read; an account whose receipts are invalid several times in a
-   * row is stopped. `onStart` must be called before the first byte is sent (`reportsStart`). The
-   * signal fires after 15 s for a text and after 10 min for a file; an adapter aborts an upload
-   * itself once no byte has moved in either direction for 15 s (D13).
+   * Sends one message part. Throws only `ChannelError`. When the promise resolves, the part has
+   * been sent, even if the receipt cannot be read; an account whose receipts are invalid several
+   * times in a row is stopped. `onStart` must be called before the first byte is sent
+   * (`reportsStart`). The signal fires after 15 s for a text and after 10 min for a file; an
+   * adapter aborts an upload itself once no byte has moved in either direction for 15 s (D13).
    */
   send(part: OutboundPart, signal: AbortSignal, onStart?: () => void): Promise<Receipt>;
   /**
-   * Searches the chat for a part that a killed process may have sent, and returns the id of its
-   * message. Undefined means that the part was not found, which proves nothing; null means that the
-   * chat certainly does not contain the part, so it can be sent again. The search has no visible
-   * effect in the chat.
+   * Searches the chat for a message part that a killed process may have sent, and returns the id of
+   * its message. Undefined means that the part was not found, which proves nothing; null means that
+   * the chat certainly does not contain the part, so it can be sent again. The search has no
+   * visible effect in the chat.
    */
   findSent?(
     part: OutboundPart,
@@ -302,7 +302,10 @@ export interface ChannelAdapter {
   ): Promise<string | null | undefined>;
   /** The display names of a chat and its thread, for notes to the owner; undefined when unknown. */
   chatName?(address: ChatAddress): Promise<string | undefined>;
-  /** `send` calls `onStart`, so a part without that call has not arrived, even after a crash. */
+  /**
+   * `send` calls `onStart`, so a message part without that call has not arrived, even after a
+   * crash.
+   */
   readonly reportsStart?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */
   readonly typing?: { readonly repeatMs: number; show(address: ChatAddress): Promise<void> };

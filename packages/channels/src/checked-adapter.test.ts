@@ -98,7 +98,7 @@ describe('an adapter’s results', () => {
     expect([http?.open, http?.origins, doors]).toEqual([true, ['https://a.example'], [door]]);
   });
 
-  it('[D04] get a generated id for a part without a readable receipt, which is never sent again', async () => {
+  it('[D04] get a generated id for a message part without a readable receipt, which is never sent again', async () => {
     const { send } = returning({ messageId: '7' });
     expect(await send(PART, SIGNAL)).toEqual({ platformMessageId: 'unknown:p1' });
     expect(reasons).toEqual(['send: its platformMessageId is wrong: invalid_union']);

@@ -12,7 +12,7 @@ export interface ChatsCapability {
   hasRoom(needed: number, person: string | null): Promise<boolean>;
   /**
    * All chats of the account, newest first; `first` is the first text, of any length. `answeredAt`
-   * is when a part was last sent to the chat, in ms; 0 if none was sent.
+   * is when a message part was last sent to the chat, in ms; 0 if none was sent.
    */
   list(): Promise<
     readonly {

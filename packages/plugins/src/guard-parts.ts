@@ -147,7 +147,7 @@ type WatchedParts = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
 
 /**
  * Wraps parts so that their results are validated when they are returned to Parley. An invalid
- * result is counted and thrown as an error, which drops that one result. A part with several
+ * result is counted and thrown as an error, which drops that one result. A plugin part with several
  * invalid results in a row is no longer called.
  */
 export function watchParts(
@@ -173,7 +173,9 @@ export function watchParts(
   };
 }
 
-/** Replaces one function of a part with a checked one; all other functions keep their `this`. */
+/**
+ * Replaces one function of a plugin part with a checked one; all other functions keep their `this`.
+ */
 function watchMethod<Part extends object>(
   defects: Defects,
   part: Part,

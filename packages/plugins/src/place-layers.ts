@@ -44,8 +44,8 @@ function insertLayer(
 }
 
 /**
- * Whether, within the cacheable prefix, no layer after the position changes less often than this
- * one.
+ * Whether all layers after the position, within the cacheable prefix, change at least as often as
+ * this layer.
  */
 function fitsCacheOrder(
   behind: readonly LayoutEntry[],

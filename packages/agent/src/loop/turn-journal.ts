@@ -125,8 +125,8 @@ export type ModelStep = z.infer<typeof ModelStep>;
 const StartedStep = z.object({ kind: z.literal('started'), call: z.string() });
 
 /**
- * A started call has not changed anything yet. The call runs again with this content, which its
- * tool has stored.
+ * A call that was started has not changed anything yet. The call runs again with this content,
+ * which its tool has stored.
  */
 const HeldStep = z.object({ kind: z.literal('held'), call: z.string(), content: z.unknown() });
 type HeldStep = z.infer<typeof HeldStep>;
@@ -146,7 +146,7 @@ const ResultStep = z.object({
 });
 export type ResultStep = z.infer<typeof ResultStep>;
 
-/** Messages, by number, that joined the turn after all earlier steps (D03). */
+/** The numbers of the messages that joined the turn after all earlier steps (D03). */
 const JoinedStep = z.object({ kind: z.literal('joined'), messages: z.array(z.number()) });
 
 const JournalEntry = z.discriminatedUnion('kind', [

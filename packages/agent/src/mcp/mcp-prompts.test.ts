@@ -67,7 +67,7 @@ describe('[G03] the contribution of MCP servers to a turn', () => {
     expect(calledSkills?.[1]?.audience).toEqual({ kind: 'owner' });
   });
 
-  it('contributes nothing for readers other than the owner', async () => {
+  it('does not contribute anything for readers other than the owner', async () => {
     const { connectors, mcpPrompts, calledSkills } = await gather(
       UP,
       '/mcp__browser__greet',
@@ -87,7 +87,7 @@ const TWO = {
   ],
 };
 
-describe('[G03] selecting a prompt of an MCP server', () => {
+describe('[G03] selecting an MCP server’s prompt', () => {
   it.each([
     ['/mcp__every__args-prompt city=Rome', 'every', 'args-prompt', 'city=Rome'],
     [' /MCP__Every__simple@parley_bot\n', 'every', 'simple', ''],

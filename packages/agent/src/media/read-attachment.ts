@@ -94,7 +94,7 @@ export async function readAttachment(
 }
 
 /**
- * Reads a picture. Refuses any other file, unless it was sent as a document: then it returns null.
+ * Reads a picture. Refuses any other file, but returns null for one that was sent as a document.
  * Pictures are never decoded in this process. The bytes are released before the file enters the
  * queue.
  */

@@ -133,6 +133,6 @@ async function toCronOrder(
   const { channel, account, chat } = message;
   const rows = await store.inbox.recent({ channel, account, chatId: chat.id }, RECENT);
   const row = rows.findLast((one) => one.message.messageId === message.messageId);
-  if (row === undefined) return 'Not added: the message that asks is not there any more.';
+  if (row === undefined) return 'Not added: the message that asked for it no longer exists.';
   return { action, askedBy: `call:${call.callId}`, origin: message, route: row.route, fields };
 }

@@ -100,7 +100,7 @@ export interface PromptMeans {
 export interface TurnMeans extends PromptMeans {
   readonly model: ChatModel;
   readonly limits: TurnLimits;
-  /** The event bus for people who follow the turn. */
+  /** The event bus for viewers of the turn. */
   readonly bus: LiveBus;
   readonly compactor?: Compactor | undefined;
 }

@@ -45,8 +45,8 @@ export interface TurnOrigin {
 }
 
 /**
- * A turn as data, computed once from its claimed rows and the time, without I/O. `messages` are
- * those it started with; messages that joined later are in its journal.
+ * A turn as data, computed once from its claimed rows and the time, without I/O. `messages` are the
+ * messages it started with; messages that joined later are in its journal.
  */
 export interface Turn extends Omit<ClaimedTurn, 'steps'> {
   readonly purpose: TurnPurpose;

@@ -156,7 +156,7 @@ function toHistoryMessage(message: RequestMessage): HistoryMessage {
   return { role, text: formatRequestMessage(message) };
 }
 
-/** Files of earlier messages are mentioned only by name; those of new messages are attached. */
+/** Files in earlier messages are mentioned only by name; files in new messages are attached. */
 function formatRequestMessage({ content }: RequestMessage): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');

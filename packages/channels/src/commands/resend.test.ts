@@ -62,7 +62,7 @@ describe('/resend', () => {
     expect(scene.happened).toContain(`deliver ${GROUP.id}`);
   });
 
-  it('[D04] does not resend a part that was lost in another topic of the chat', async () => {
+  it('[D04] does not resend a message part that was lost in another topic of the chat', async () => {
     await lose();
     const topic = { from: '42', chat: { ...GROUP, threadId: '7' } };
     await write('/resend', topic);
@@ -81,7 +81,7 @@ describe('/resend', () => {
     expect((await due()).filter((text) => text.startsWith('You are'))).toHaveLength(1);
   });
 
-  it('[D04] without a key resends the newest lost part of this chat, never one of another chat', async () => {
+  it('[D04] without a key, resends the newest lost part in this chat, never one from another chat', async () => {
     await lose();
     await write('/resend', { chat: { id: ANN } });
     expect(await due(ANN)).toEqual([expect.stringContaining('nothing to send again')]);

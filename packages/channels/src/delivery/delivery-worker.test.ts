@@ -168,7 +168,7 @@ describe('an account’s deliveries', () => {
     await expect.poll(() => seen('earlier')).toEqual(['one', 'two', 'three']);
   });
 
-  it('[D04] send all answers that are passed on while a part is being sent', async () => {
+  it('[D04] send all answers that are passed on while a message part is being sent', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -206,7 +206,7 @@ describe('an account’s deliveries', () => {
     expect(await Promise.all(stored)).toEqual([['sent'], ['sent', 'failed']]);
   });
 
-  it('[D09] send each part once when two gateways serve the account and both are woken', async () => {
+  it('[D09] send each message part once when two gateways serve the account and both are woken', async () => {
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       return scene.send(part, signal);

@@ -2,7 +2,7 @@ import { ChannelError, type OutboundPart, type Receipt } from '@parley/core';
 import type { ChannelAdapter } from '../adapter.ts';
 
 /**
- * Performs the action of a part on a message of its chat.
+ * Performs the action of a message part on a message of its chat.
  * @throws ChannelError
  */
 export async function performAction(

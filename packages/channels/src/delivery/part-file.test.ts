@@ -41,7 +41,7 @@ function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
   return Buffer.concat([...pieces, Buffer.from('PK\u0001\u0002', 'latin1')]);
 }
 
-describe('a part’s file', () => {
+describe('a message part’s file', () => {
   it('[G18] does not contain a secret, wherever it was in the bytes, and its final size is reported', async () => {
     for (const around of [Buffer.from('key: '), Buffer.of(0, 255, 128, 10)]) {
       const file = await sent(Buffer.concat([around, Buffer.from(SECRET), around]));

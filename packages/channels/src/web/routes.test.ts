@@ -200,7 +200,7 @@ describe('the event stream', () => {
   });
 });
 
-describe('a part with buttons', () => {
+describe('a message part with buttons', () => {
   it('[F04] [G05] keeps its buttons on the page, as the front end declares', async () => {
     const { adapter, ask } = webFront(accepted);
     expect(adapter.capabilities.buttons).toBe(true);

@@ -22,7 +22,7 @@ export interface AnsweredElicitation {
   readonly note: string | null;
 }
 
-/** `part` distinguishes several questions of the same call. */
+/** `part` distinguishes several questions from the same call. */
 export type AskPart = (question: PersonQuestion) => Promise<AskedPerson>;
 
 /** How many times one question is asked until the answer is valid. */
