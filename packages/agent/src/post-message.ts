@@ -45,8 +45,8 @@ export async function postMessage(
   const parts = addButtonsToPart([first, ...others], buttons);
   const result = await store.outbox.post({ ...post, parts }, clock());
   if (!('chat' in result)) return result;
-  // Delivery is woken for an already stored message as well, because the process that stored it may
-  // have died before waking delivery.
+  // Delivery is also woken for a message that is already stored, because the process that stored it
+  // may have died before waking delivery.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
   return result;
 }

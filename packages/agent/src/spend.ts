@@ -34,7 +34,7 @@ export interface SpendCheck {
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
   readonly reader: Reader;
-  /** The chat of the question; absent if no person asked. */
+  /** The chat in which the question was asked; absent if no person asked. */
   readonly at?: SpendScope;
 }
 

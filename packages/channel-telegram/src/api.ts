@@ -10,7 +10,9 @@ import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
  */
 export interface TelegramApi {
   getMe(signal: AbortSignal): Promise<BotIdentity>;
-  /** Waits up to `waitSeconds` for updates starting at `offset`, and confirms all earlier ones. */
+  /**
+   * Waits up to `waitSeconds` for updates starting at `offset`, and confirms all earlier updates.
+   */
   getUpdates(offset: number, waitSeconds: number, signal: AbortSignal): Promise<WireUpdate[]>;
   /** Telegraf's methods. Each call ends after 15 s or when the adapter stops. */
   telegram(): Promise<BotTelegram>;

@@ -26,7 +26,8 @@ interface IncomingUpdate {
 export type UpdateReader = (content: unknown, arrival: IncomingUpdate) => Promise<void>;
 
 /**
- * The readers that the bot passes updates to; `registerHandlers` maps each kind of update to one.
+ * The readers that the bot passes updates to; `registerHandlers` maps each kind of update to a
+ * reader.
  */
 export interface Intake {
   /** Runs before every update. */

@@ -183,7 +183,8 @@ async function readCallResult(response: IncomingMessage): Promise<unknown> {
 }
 
 /**
- * The maximum response size, in bytes. A hundred updates with the longest messages take half of it.
+ * The maximum response size, in bytes. A hundred updates with the longest messages take half of
+ * this size.
  */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 

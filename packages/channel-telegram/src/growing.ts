@@ -275,7 +275,7 @@ export class GrowingMessages {
   }
 
   /**
-   * Finds the message of a turn; one that may have arrived is searched for. Throws a ChannelError.
+   * Finds the message of a turn, and searches for it if it may have arrived. Throws a ChannelError.
    */
   async #found(
     turnId: string,

@@ -3,7 +3,10 @@ import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 const WHOAMI = 'The bot answers a stranger with their id; /whoami shows it, too';
 const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
 
-/** A username can pass to another person or group, and a bot cannot look up the id behind it. */
+/**
+ * A username can be transferred to another person or group, and a bot cannot look up the id behind
+ * it.
+ */
 function explainWrongId(written: string): string | undefined {
   const bare = trimCopiedId(written);
   if (/^\+\d/.test(bare)) return 'Telegram does not show phone numbers to bots';

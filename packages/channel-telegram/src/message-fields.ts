@@ -2,7 +2,7 @@
 type FieldDecision =
   /**
    * Read: the agent reads the field, or the field determines who wrote, where and to whom. `named`
-   * is the name of its content when that is invalid.
+   * is the name of the field's content when the content is invalid.
    */
   | { readonly decision: 'read'; readonly named?: string }
   /** Named: content that a person sent and Parley cannot read; the name includes its article. */

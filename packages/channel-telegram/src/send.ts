@@ -180,8 +180,8 @@ function toMarkup({ html }: SendAttempt): { parse_mode?: 'HTML' } {
 }
 
 /**
- * Sends one message; after a refusal that another form avoids, it is tried again, which cannot
- * create a duplicate because Telegram sent nothing. Rejects only with a `ChannelError`.
+ * Sends one message. After a refusal that another form avoids, the message is tried again; this
+ * cannot create a duplicate, because Telegram sent nothing. Rejects only with a `ChannelError`.
  */
 async function sendCall(
   { api, moved, note, onStart }: SendDeps,

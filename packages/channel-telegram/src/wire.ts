@@ -31,7 +31,7 @@ const content = {
   forward_signature: Text,
 };
 
-/** A message that another one replies to. */
+/** A message that another message replies to. */
 const Answered = z.looseObject({ ...content, date: z.int().catch(0) });
 export type AnsweredMessage = z.infer<typeof Answered>;
 

@@ -29,7 +29,7 @@ export type ChannelState =
   | { readonly kind: 'pairing'; readonly code: string; readonly how: 'scan' | 'type' }
   /** `as` is the account's display name: `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
-  /** Another gateway, `holder`, is connected; this one takes over when `holder` shuts down. */
+  /** Another gateway, `holder`, is connected; this gateway takes over when `holder` shuts down. */
   | { readonly kind: 'standby'; readonly holder: string }
   | { readonly kind: 'retrying'; readonly reason: string; readonly nextAttemptAt: number }
   /** The account does not recover by itself; `fix` tells the operator what to do. */
@@ -88,8 +88,8 @@ export interface ChannelContext<Settings> {
   readonly values: AdapterValues;
   /**
    * False once another gateway may serve this account. The check uses the clock, so it is correct
-   * even after a stall, before any timer or signal has fired. Call it just before a request that no
-   * row fences, such as a preview.
+   * even after a stall, before any timer or signal has fired. Call this just before a request that
+   * no row fences, such as a preview.
    */
   holdsAccount(): boolean;
   /**
@@ -108,8 +108,8 @@ export interface ChannelContext<Settings> {
   ): Promise<IngressOutcome>;
   /**
    * Records messages that were written while the account was offline and are skipped because there
-   * are too many of them: the reason for each, for `why`, and their number, for the metrics.
-   * Rejects when the record could not be stored.
+   * are too many. Stores the reason for each message, for `why`, and counts the messages, for the
+   * metrics. Rejects when the record could not be stored.
    */
   skipped(messages: readonly InboundMessage[], reason: string): Promise<void>;
   /**

@@ -79,7 +79,7 @@ describe('an adapter’s results', () => {
 
   const isId = (id: unknown) => typeof id === 'string' && id.length > 0 && id.length <= 256;
 
-  it('[D10] keep the origins of an open route, which gets the throttle for wrong secrets', async () => {
+  it('[D10] keep the origins of an open route, and the route gets the throttle for wrong secrets', async () => {
     const doors: unknown[] = [];
     const open: object = {
       capabilities: CAPABILITIES,

@@ -68,7 +68,7 @@ export function guardSource(source: ContextSource, patienceMs = TIMEOUT_MS): Con
   };
 }
 
-/** Wraps a plugin's channel so that its code cannot delay the start of the others. */
+/** Wraps a plugin's channel so that its code cannot delay the start of the other channels. */
 export function guardChannel(channel: ChannelDefinition, patienceMs = LOAD_MS): ChannelDefinition {
   const { id, settings, answersStrangers, ids, menu, probe } = channel;
   return {

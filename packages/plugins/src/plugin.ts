@@ -21,7 +21,7 @@ export interface PluginHost {
 /** A plugin's prompt layer. The layer's text has an audience, like any other text. */
 export interface PluginLayer extends Layer {
   /**
-   * The layer after which this one is placed if that keeps the prompt cacheable; otherwise the
+   * The layer after which this layer is placed if that keeps the prompt cacheable; otherwise the
    * position depends on the volatility.
    */
   readonly after?: LayerId;

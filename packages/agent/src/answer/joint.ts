@@ -62,7 +62,7 @@ function isWordPart(character: string | undefined): boolean {
 const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
 /**
- * The gap before a continuation that repeats nothing. Models start a message without a space, so
+ * The gap before a continuation without any repetition. Models start a message without a space, so
  * two words would run together. A single word split in two is rarer, because tokens seldom end
  * inside a word.
  */

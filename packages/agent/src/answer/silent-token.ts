@@ -48,9 +48,9 @@ export function containsToken(text: string): boolean {
 }
 
 /**
- * The token that makes up the whole message, or null. More spellings are accepted here than
- * elsewhere, because no other text is lost: any case, and capitals with a space or a hyphen. The
- * sentence "No reply." is a real answer, not a token.
+ * The token that makes up the whole message, or null. Accepts more spellings than elsewhere (any
+ * case, and capitals with a space or a hyphen), because no other text is lost. The sentence "No
+ * reply." is a real answer, not a token.
  */
 export function findWholeToken(text: string): string | null {
   if (LONGER_THAN_TOKENS.test(text)) return null;

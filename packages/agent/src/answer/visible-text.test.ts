@@ -209,13 +209,16 @@ describe('a streamed answer', () => {
     ['a frame behind a fence', '```\nNO_REPLY\n\n[/memory context]', ''],
     ['a frame behind a mark', '_NO_REPLY\n[/memory context]', ''],
     ['words behind a list sign', '- NO_REPLY\n\nIt rains', 'It rains'],
-  ])('[F12] [G09] shows the same text letter by letter as in one piece: %s', (_, whole, text) => {
-    const { shown } = streamed([...whole]);
-    expect(shown.map((piece) => piece.text).join('')).toBe(text);
-    expect(getVisibleAnswer(whole, CHAT)).toEqual(
-      text === '' ? expect.objectContaining({ kind: 'silent' }) : { kind: 'says', text },
-    );
-  });
+  ])(
+    '[F12] [G09] shows the same text whether it arrives letter by letter or in one piece: %s',
+    (_, whole, text) => {
+      const { shown } = streamed([...whole]);
+      expect(shown.map((piece) => piece.text).join('')).toBe(text);
+      expect(getVisibleAnswer(whole, CHAT)).toEqual(
+        text === '' ? expect.objectContaining({ kind: 'silent' }) : { kind: 'says', text },
+      );
+    },
+  );
 
   it('[F12] shows plain text immediately, up to the last complete word', () => {
     const { before } = streamed(['The rain ', 'in Spain ', 'stays.']);

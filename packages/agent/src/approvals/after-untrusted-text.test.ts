@@ -53,7 +53,7 @@ describe('a turn that has read text from outsiders', () => {
     ['formats/telegram.md', 'suspended'],
     ['notes/../USER.md', 'suspended'],
     ['notes/tea.md', 'answered'],
-  ])('[G05] a turn that read untrusted text and writes %s: the call is %s', async (path, ended) => {
+  ])('[G05] after untrusted text was read, a call that writes %s is %s', async (path, ended) => {
     await open();
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), write(path), { say: 'Done.' });

@@ -196,14 +196,15 @@ async function createQuestion(
 }
 
 /**
- * The maximum number of parts per question; people do not read more messages than this before
- * pressing a button.
+ * The maximum number of message parts per question; people do not read more messages than this
+ * before pressing a button.
  */
 const MAX_PARTS = 30;
 
 /**
- * Renders a question into parts for the outbox, with buttons below the last one. Pressing a button
- * is equivalent to typing its command. The parts are numbered, so that people notice a missing one.
+ * Renders a question into message parts for the outbox, with buttons below the last one. Pressing a
+ * button is equivalent to typing its command. The parts are numbered, so that people notice a
+ * missing one.
  */
 async function renderQuestionParts(
   markdown: string,

@@ -150,7 +150,7 @@ describe('the text that shows a call to people', () => {
     expect(formatArguments({ text: 'שלום, עולם!\nשלום' })).toBe('text:\n| שלום, עולם!\n| שלום');
   });
 
-  it('[G05] lists arguments one after another, with the lines of long ones', () => {
+  it('[G05] lists arguments one after another, and shows the lines of long arguments', () => {
     const call = { path: 'a.md', text: 'one\n\ntwo\n', count: 3, list: ['x'], '"': true };
     expect(formatArguments(call).split('\n')).toEqual([
       ...['path: "a.md"', 'text:', '| one', '|', '| two', '|', 'count: 3'],

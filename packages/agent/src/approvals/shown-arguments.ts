@@ -149,8 +149,8 @@ const LATIN = /\p{Script=Latin}/u;
 const TWINS = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһԁԛԝӏѵьгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορικυχօոսցհյ0-9]+$/u;
 
 /**
- * The positions of letters from other scripts that look like Latin ones. They are searched in words
- * that also contain Latin letters and, if the text contains Latin letters, in words that look Latin
+ * The positions of letters from other scripts that look like Latin ones. Only words that also
+ * contain Latin letters are searched and, if the text contains Latin letters, words that look Latin
  * as a whole.
  */
 function findLookalikeLetters(text: string): ReadonlySet<number> {

@@ -60,7 +60,7 @@ describe('a message that interrupts the running turn', () => {
     ]);
   });
 
-  it('[G17] keeps the usage of the interrupted turn charged to the account', async () => {
+  it('[G17] leaves the interrupted turn’s usage charged to the account', async () => {
     await open();
     await scene.write('a story');
     await runInterrupted();

@@ -17,7 +17,7 @@ const messages = (
 ) => assembleHistory({ summary, entries, now: now(content) }, budget).messages;
 
 describe('the history in a model request', () => {
-  it('consists of earlier messages, followed by the new one', () => {
+  it('consists of earlier messages, followed by the new message', () => {
     expect(messages([user('hi'), assistant('hello')], 'and?')).toEqual([
       { role: 'user', content: 'hi' },
       { role: 'assistant', content: 'hello' },

@@ -30,9 +30,9 @@ const MIN_NOTES = 100;
 
 /**
  * Fits the past and the newest message into a budget (G11). Messages are kept whole or omitted,
- * oldest first. The newest one is always kept; if it is too long by itself, it is truncated with a
- * note (P10). Neighbors with the same role are joined, because many local chat templates require
- * strict alternation.
+ * oldest first. The newest message is always kept; if it is too long by itself, it is truncated
+ * with a note (P10). Neighbors with the same role are joined, because many local chat templates
+ * require strict alternation.
  */
 export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
   const said = toSaidMessages(parts.entries);
@@ -64,7 +64,7 @@ function fitSummary(text: string, budget: number): readonly SaidMessage[] {
   return share < MIN_NOTES ? [] : [createSaid('user', fitText(text, share, 'these notes'))];
 }
 
-/** An answer that was not delivered is followed by a system notice about that (D05, G08). */
+/** An answer that was not delivered is followed by a system notice about the failure (D05, G08). */
 function toSaidMessages(entries: readonly RememberedEntry[]): readonly SaidMessage[] {
   const said: SaidMessage[] = [];
   for (const entry of entries) {
@@ -293,7 +293,7 @@ const MAX_LAST_LINE = 200;
 const SHORT_ARGUMENTS = 200;
 
 /**
- * Fits a turn's rounds into a budget of tokens. The longest tool results are truncated to a common
+ * Fits a turn's rounds into a token budget. The longest tool results are truncated to a common
  * length, with a note. If that is not enough, long call arguments are omitted. The model's own text
  * and the stored journal are unchanged.
  */

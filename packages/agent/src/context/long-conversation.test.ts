@@ -28,7 +28,7 @@ async function talkFor(turns: number, compacts: boolean): Promise<LongTalk> {
 }
 
 describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
-  it('[G11] stays within its budget, remembers a fact from turn 3, costs linear tokens and keeps its beginning stable', async () => {
+  it('[G11] stays within its budget, remembers a fact from turn 3, uses tokens linearly and keeps its beginning stable', async () => {
     const { asked, summaries, say, scene } = await talkFor(299, true);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('the code is 4711');

@@ -174,7 +174,7 @@ interface SummaryInput {
 }
 
 const SUMMARY_MS = 180_000;
-/** The longest message that is read whole, and the longest summary, in tokens. */
+/** The maximum length of a message that is read completely, and of a summary, in tokens. */
 const MAX_MESSAGE = 2_000;
 const MAX_ANSWER = 2_000;
 /** The shares of the model's window for the summary and for the text to summarize. */
@@ -224,8 +224,8 @@ export async function writeSummary(
 }
 
 /**
- * Renders the messages within a budget of tokens. If they do not fit, all messages are cut to the
- * same length.
+ * Renders the messages within a token budget. If they do not fit, all messages are cut to the same
+ * length.
  */
 function renderRecord(
   before: Summary | null,

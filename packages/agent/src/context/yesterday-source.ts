@@ -25,7 +25,7 @@ const LONG_DAY = 26 * 60 * 60_000;
 const REMEMBERED = 1_000;
 
 /**
- * Provides the summary of yesterday's conversation for the prompt layer `yesterday` (G11). The
+ * Provides the summary of yesterday's conversation for the `yesterday` prompt layer (G11). The
  * summary is written once, after the first turn of a new day, so that no answer has to wait for it;
  * that turn still has the messages in its history. Only days without messages are cached, because a
  * cached summary would survive `/forget`.

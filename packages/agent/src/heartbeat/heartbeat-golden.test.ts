@@ -156,7 +156,7 @@ describe('a heartbeat run', () => {
       for (const voice of [
         'You are Mori 🌱',
         'You speak like a bookseller',
-        // In the layout lab, a persona replaces SOUL.md in every prompt.
+        // In the `lab` layout, a persona replaces SOUL.md in every prompt.
         ...(layout === 'lab' ? [] : ['You are calm, curious']),
         'Ann Lee, bookseller',
         'and in German.',

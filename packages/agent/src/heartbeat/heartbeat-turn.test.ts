@@ -104,7 +104,7 @@ const alerting: SceneExtras = {
 };
 
 describe('a heartbeat', () => {
-  it('[H03] leaves no trace in the chat and its history if it has nothing to report', async () => {
+  it('[H03] leaves no trace in the chat or its history if it has nothing to report', async () => {
     await open();
     const before = await scene.owed();
     scene.model.next({ say: 'HEARTBEAT_OK' });

@@ -342,8 +342,8 @@ function createCallMoment(turn: Turn, journal: TurnJournal): CallMoment {
         result === null ? [] : [{ tool, ...result }],
       ),
     );
-  // Messages from Parley may contain text by a model (a sub-agent's result, say), but the text of a
-  // job was written by its owner.
+  // Messages from Parley may contain text from a model (a sub-agent's result, say), but the text of
+  // a job was written by its owner.
   const said = messages
     .map((message) => (message.trigger === 'cron' ? message.text : getTypedText(message)))
     .filter((text) => text !== '');

@@ -159,7 +159,7 @@ const EMPTY_NOTE =
 const hasResults = (rounds: readonly Round[]): boolean =>
   rounds.some(({ calls }) => calls.length > 0);
 
-/** Some models end their turn once a tool has done its work, and give the person no answer. */
+/** Some models end their turn once a tool has done its work, and do not answer the person. */
 function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[]): boolean {
   return calls.length === 0 && text.trim() === '' && hasResults(rounds);
 }

@@ -96,7 +96,7 @@ describe('[G03] selecting an MCP server’s prompt', () => {
   });
 
   it.each(['/mcp', '/mcp__every', 'see /mcp__a__b', '/mcp__a__b/c', ''])(
-    'recognizes no prompt command in %j',
+    'does not recognize a prompt command in %j',
     (text) => {
       expect(parsePromptCommand(text)).toBeNull();
     },

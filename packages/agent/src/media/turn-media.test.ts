@@ -87,7 +87,7 @@ describe('a picture in a message', () => {
     expect(await remembered()).toContain('described as');
   });
 
-  it('[F10] starts a turn without text, even when sent as a file', async () => {
+  it('[F10] starts a turn even without text, and even when sent as a file', async () => {
     await ask([{ kind: 'document', name: 'cat.png', bytes: PNG }], '');
     expect(asked()).toMatchObject({ images: [{ mimeType: 'image/png' }] });
     expect(await remembered()).toBe(JSON.stringify({ text: '[document "cat.png"]' }));
@@ -107,7 +107,7 @@ describe('a picture in a message', () => {
     ['the picture', 'image' as const],
     ['the document', 'document' as const],
   ])(
-    '[F10] is reported with a remedy if it has a phone’s format that models do not accept (%s)',
+    '[F10] is reported with advice if it has a phone’s format that models do not accept (%s)',
     async (name, kind) => {
       const heic = Uint8Array.from(Buffer.from('\0\0\0\u0018ftypheic\0\0\0\0mif1heic', 'latin1'));
       await ask([{ kind, bytes: heic }]);
@@ -149,7 +149,7 @@ describe('a picture in a message', () => {
     expect(scene.logged.join()).toContain('the library is not installed');
   });
 
-  it('[G19] with a huge number of pixels in a small file never reaches a model', async () => {
+  it('[G19] never reaches a model if a small file contains a huge number of pixels', async () => {
     await ask([{ ...picture, bytes: pngOf(50_000, 50_000) }]);
     expect(asked()).not.toHaveProperty('images');
     expect((await scene.owed()).at(-1)).toContain('it has more than 50 million pixels');

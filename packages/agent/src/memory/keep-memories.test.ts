@@ -46,7 +46,7 @@ async function remembered(reader = OWNER): Promise<readonly string[]> {
 }
 
 describe('before a direct chat is summarized', () => {
-  it('[G11] [G13] saves the owner’s own sentences, dated by their messages', async () => {
+  it('[G11] [G13] saves the owner’s own sentences, with the dates of their messages', async () => {
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     await keep(['“Mia cannot eat nuts”']);
     const [saved] = await service().list(workspace.for(OWNER));

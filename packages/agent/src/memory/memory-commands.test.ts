@@ -254,7 +254,7 @@ describe('forgetting a memory from outside a chat', () => {
     expect(await texts()).not.toContain('plums');
   });
 
-  it('[G15] removes everything about a person in every chat, and nothing the owner said', async () => {
+  it('[G15] removes everything about a person in every chat, but nothing that the owner said', async () => {
     const { commands, texts } = await openBoth();
     const says = (id: string, text: string) => {
       const chat = { id, type: 'direct' } as const;

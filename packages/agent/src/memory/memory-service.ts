@@ -49,8 +49,8 @@ export class MemoryService extends Memories {
   }
 
   /**
-   * Saves verbatim the requests to remember that the model did not save, marked as automatic (G13).
-   * Can be repeated for the same turn, and never throws.
+   * Saves, verbatim and marked as automatic, the requests to remember that the model did not save
+   * (G13). Can be repeated for the same turn, and never throws.
    */
   async saveAsked(view: WorkspaceView, place: SaveContext): Promise<number> {
     try {

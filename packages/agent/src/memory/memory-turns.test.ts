@@ -143,7 +143,7 @@ describe('saving memories', () => {
     await store.close();
   });
 
-  it('[G13] saves nothing automatically if the model saved part of the message', async () => {
+  it('[G13] does not save anything automatically if the model saved part of the message', async () => {
     const { store, workspace, service } = await open();
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
     const asked = place('I like green tea. Always answer in German.');

@@ -79,7 +79,7 @@ describe('/soul and its tool', () => {
     });
   });
 
-  it('[W06] propose nothing if no person asked for a change', async () => {
+  it('[W06] do not propose anything unless a person asked for a change', async () => {
     expect(await use({ text: SECOND_SOUL }, 't.0.0', false)).toContain('only in a conversation');
     expect(await scene.states()).toHaveLength(1);
   });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('a change to SOUL.md', () => {
-  it('[W06] starts with v0-seed, and a proposal changes nothing before its veto period has expired', async () => {
+  it('[W06] starts with v0-seed, and a proposal does not change anything before its veto period has expired', async () => {
     expect(await scene.states()).toEqual(['0 applied seed']);
     const answer = await scene.propose(SECOND_SOUL);
     expect(answer).toMatchObject({ kind: 'done', version: { state: 'passed', score: 100 } });
@@ -143,7 +143,7 @@ describe('a hand edit of SOUL.md', () => {
     expect(scene.onDisk()).toBe(`${FIRST_SOUL}\n`);
   });
 
-  it('[W06] leaves a repaired file if the process died between writing database and file', async () => {
+  it('[W06] leaves the file repaired if the process died between writing the database and writing the file', async () => {
     await scene.propose(SECOND_SOUL);
     await scene.store.souls.apply('main', 1, null, 0, scene.now);
     expect(scene.onDisk()).toBe(`${FIRST_SOUL}\n`);
@@ -196,7 +196,7 @@ describe('with humanEdits "seed-only"', () => {
     }
   });
 
-  it('[W06] proposals from page, command line and API are refused, with what to do instead', async () => {
+  it('[W06] proposals from page, command line and API are refused, and the refusal states what to do instead', async () => {
     await seedOnly();
     const answer = await scene.service.propose({ ...asked, text: MINE });
     expect(answer).toMatchObject({ kind: 'done', version: kept });

@@ -57,7 +57,7 @@ const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
 /**
  * Manages the SOUL.md of one agent (W06). Every change goes through this class, which proposes,
  * judges, applies and rolls back versions. The store holds the versions, the file is a copy of the
- * version in use, and an edit of the file becomes a proposal.
+ * version in use, and an edit to the file becomes a proposal.
  */
 export class SoulService implements ManagedFile {
   readonly name = SOUL;
@@ -96,7 +96,7 @@ export class SoulService implements ManagedFile {
     return souls.hasAgentChange(agent);
   }
 
-  /** Turns edits of the file into proposals. Returns the version in use; null before the seed. */
+  /** Turns edits to the file into proposals. Returns the version in use; null before the seed. */
   async current(): Promise<SoulVersion | null> {
     try {
       return await this.sync('settled');

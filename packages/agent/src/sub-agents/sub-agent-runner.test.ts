@@ -223,7 +223,7 @@ const OTHER = { id: '7', name: 'Bo', isBot: false };
 const GROUP = { id: 'g', type: 'group', title: 'Team' } as const;
 
 describe('reading by a sub-agent', () => {
-  it('[W02] [G07] do not return text that was hidden from the turn that started the sub-agent', async () => {
+  it('[W02] [G07] does not return text that was hidden from the turn that started the sub-agent', async () => {
     let seenByOwners = 0;
     await fc.assert(
       fc.asyncProperty(ASKS, async ({ isOwner, inGroup, owners, deep, reads }) => {

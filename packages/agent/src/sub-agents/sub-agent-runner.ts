@@ -163,8 +163,8 @@ function createSubAgentPrompt(
 }
 
 /**
- * Builds, for previews (P17), the first turn of a sub-agent that this chat would start with the
- * message's text as the task.
+ * Builds, for previews (P17), the first turn of a sub-agent that this chat would start if the
+ * message's text were its task.
  */
 export function previewSubAgent(
   chat: ClaimedTurn,

@@ -73,8 +73,8 @@ export async function sendPersonReply(
     entries: (answered) => createReplyEntries(answered, { text, as, name }),
   });
   if (stored === null) return { kind: 'no-conversation' };
-  // Delivery is woken for an already stored reply as well, because the process that stored it may
-  // have died before waking delivery.
+  // Delivery is also woken for a reply that is already stored, because the process that stored it
+  // may have died before waking delivery.
   await wake({ kind: 'chat', chat: route });
   const answered = stored.kind === 'stored' ? stored.answered : 0;
   return { kind: stored.kind, turnId: stored.turnId, answered };

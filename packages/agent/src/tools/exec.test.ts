@@ -128,7 +128,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(readdirSync(scene.folder).filter((name) => name !== '.parley')).toEqual(before);
   });
 
-  it('[W02] [W09] exposes no private file through unusual spellings of its name', async () => {
+  it('[W02] [W09] does not expose a private file through unusual spellings of its name', async () => {
     scene.put('MEMORY.md', 'canary');
     scene.put('Skills/brew/SKILL.md', '---\nname: brew\ndescription: Tea.\n---\nBrew.');
     const names = [

@@ -84,7 +84,7 @@ describe('files that a message mentions', () => {
   );
 });
 
-it('[P06] [P11] abilities that people expect are named after tools that ship', () => {
+it('[P06] [P11] the abilities that people expect refer only to existing tools', () => {
   const sources = globSync('*/*.ts', { cwd: AGENT }).map((file) => readFileSync(join(AGENT, file)));
   const tools = sources.flatMap((text) =>
     [...text.toString().matchAll(/(?:^ +name: |SPEAK = )'(\w+)'/gm)].map(([, name]) => name),

@@ -2,8 +2,8 @@ import { getTypedText, type InboundMessage } from '@parley/core';
 import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 
 /**
- * The maximum number of files per turn, and the limits for the text of each and of all together, in
- * characters.
+ * The maximum number of files per turn, and the maximum length of one file and of all files
+ * together, in characters.
  */
 const [MAX_FILES, MAX_OF_ONE, MAX_IN_ALL] = [5, 8_000, 16_000];
 

@@ -124,7 +124,7 @@ describe('a skill invoked by command', () => {
     expect(await called(OWNER, '/secret')).toMatchObject([{ audience: { kind: 'owner' } }]);
   });
 
-  it('[S08] [W03] is ordinary text if the reader can see no skill of that name', async () => {
+  it('[S08] [W03] is ordinary text if the reader cannot see a skill with that name', async () => {
     expect(await called(GUEST, '/secret')).toBeUndefined();
     expect(await called(GUEST, '/dance')).toBeUndefined();
   });

@@ -69,8 +69,8 @@ export interface ToolCall {
 
 /**
  * Content that a call stores in its turn's journal while it waits. Without stored content, a later
- * run would treat the started call as interrupted. Stored content means that the call has changed
- * nothing yet and may run again with this content.
+ * run would treat the started call as interrupted. Stored content means that the call has not
+ * changed anything yet and may run again with this content.
  */
 export interface HeldCall {
   /** The content that earlier runs have stored, in order. */

@@ -132,7 +132,7 @@ export function createChatMeans(services: TurnServices, { model, format }: Turn)
   };
 }
 
-/** How a lane's prompt differs from that of a chat. */
+/** How a lane's prompt differs from a chat's prompt. */
 interface LanePrompt {
   /** A source that adds the lane's task to the prompt. */
   readonly task: ContextSource;

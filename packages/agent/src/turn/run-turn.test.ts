@@ -164,7 +164,7 @@ describe('an interrupted turn', () => {
     expect(await scene.owed()).toEqual([]);
   });
 
-  it('[D02] commits nothing once the lease is lost, even after receiving the answer', async () => {
+  it('[D02] does not commit anything once the lease is lost, even after receiving the answer', async () => {
     await scene.write('hello');
     const started = await scene.begin();
     await scene.store.lanes.releaseAll();

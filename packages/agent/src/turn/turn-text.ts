@@ -3,7 +3,7 @@ import type { InboxRow, TranscriptEntry } from '@parley/store';
 import type { QuotableMessages } from '../answer/visible-text.ts';
 import type { Turn } from './turn.ts';
 
-/** The maximum length of a sender name before a text, in characters. */
+/** The maximum length of a sender's name before the text of a message, in characters. */
 const NAME_CHARACTERS = 80;
 
 /**

@@ -71,7 +71,7 @@ describe('a turn with tools', () => {
     expect(answered).toEqual(called);
   });
 
-  it('[G17] counts the tokens and money of all its steps', async () => {
+  it('[G17] counts the tokens and cost of all its steps', async () => {
     await open({ tools: [createCountingTool('parrot').tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });

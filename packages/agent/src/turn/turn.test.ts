@@ -94,7 +94,7 @@ describe('a turn’s reader', () => {
     ['a sub-agent of a guest', FOR_GUEST, [guest], 'guest of p'],
   ];
   it.each(all)(
-    '[W02] [F13] for %s is determined by purpose and messages',
+    '[W02] [F13] for %s is determined by the purpose and the messages',
     (_who, purpose, messages, reader) => {
       const turn = { messages, conversationId: 'c' };
       const { kind, conversationId } = decideReader(purpose, turn, ['test:1']);
@@ -102,7 +102,7 @@ describe('a turn’s reader', () => {
     },
   );
 
-  it('[W02] of a heartbeat or a sub-agent is never an owner if the chat has a guest', () => {
+  it('[W02] is never an owner in a heartbeat or a sub-agent’s turn if the chat has a guest', () => {
     for (const [, , messages] of all) {
       const turn = { messages, conversationId: 'c' };
       const readers = [CHAT, HEARTBEAT, FOR_OWNER, FOR_GUEST].map(

@@ -84,7 +84,7 @@ export interface AgentProfile {
   readonly localTime: LocalTime;
   /** The clock in the system prompt is rounded down to this many minutes. */
   readonly clockMinutes: number;
-  /** The JSON format for answers to people and jobs that request no other format. */
+  /** The JSON format for answers to people and jobs that do not request another format. */
   readonly responseFormat?: ResponseFormat | undefined;
   /** The limits of a turn that answers people, as stated in its prompt. */
   readonly turnLimits?: TurnLimitsNote | undefined;
@@ -98,7 +98,9 @@ export interface AgentContext {
   readonly clock: Clock;
 }
 
-/** Computes the turn for claimed rows. `at` is the moment it starts or resumes, in ms. */
+/**
+ * Computes the turn for claimed rows. `at` is the moment when the turn starts or resumes, in ms.
+ */
 export function startTurn(
   { steps, ...claimed }: ClaimedTurn,
   purpose: TurnPurpose,

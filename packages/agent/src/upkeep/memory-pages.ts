@@ -10,7 +10,7 @@ export interface MemoryItem {
   /** The range of lines in the file, counted from 0; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
-  /** The date with which it starts, if any. */
+  /** The date at the beginning of the item, if any. */
   readonly date: string | null;
   /** Whether the item is in the section that upkeep maintains. */
   readonly isOwn: boolean;

@@ -88,7 +88,7 @@ describe('memory upkeep', () => {
     expect(scene.got('MEMORY.md').length).toBeLessThan(MEMORY.length);
   });
 
-  it('[H07] changes nothing when it runs again', async () => {
+  it('[H07] does not change anything when it runs again', async () => {
     await open(proposal);
     await scene.run('b1');
     const after = scene.got('MEMORY.md');
@@ -148,13 +148,13 @@ describe('memory upkeep', () => {
 });
 
 describe('interrupted memory upkeep', () => {
-  it('[H07] [G16] changes nothing after losing its lane, and the next run does the work', async () => {
+  it('[H07] [G16] does not change anything after losing its lane, and the next run does the work', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
     scene.turns.later(20_000);
     const second = await scene.turns.begin(LANE);
-    // The first run has lost its lane when its answer arrives, so it must change nothing.
+    // The first run has lost its lane when its answer arrives, so it must not change anything.
     await scene.turns.run(first);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
     await scene.turns.run(second);

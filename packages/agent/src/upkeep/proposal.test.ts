@@ -96,7 +96,7 @@ describe('an applied upkeep proposal', () => {
     expect(one.removed).toEqual([{ text: 'fact number 0', why: 'the same as: fact number 1' }]);
   });
 
-  it('[H07] changes nothing when it is applied a second time', () => {
+  it('[H07] does not change anything when it is applied a second time', () => {
     fc.assert(
       fc.property(pages, notes, proposals, (memory, lines, { add }) => {
         const input = { memory, notes: lines, known: [] };

@@ -34,7 +34,7 @@ const Proposal = z.object({
 });
 
 /**
- * A proposal from a model, which refers to lines by id, so that no text by the model enters
+ * A proposal from a model, which refers to lines by id, so that no text from the model enters
  * MEMORY.md.
  */
 export interface UpkeepProposal {
@@ -103,7 +103,7 @@ const REMOVED_SHARE = 0.3;
 const MAX_ADDED_LINES = 20;
 
 /**
- * Decides which changes of a proposal are applied (H07). Pure. Only existing items are removed.
+ * Decides which changes in a proposal are applied (H07). Pure. Only existing items are removed.
  * Wishes, rules and 70 % of the items are kept, unless MEMORY.md is too long. Only lines from notes
  * are added, verbatim, and nothing is removed to make space for them.
  */

@@ -55,7 +55,7 @@ export interface ChatRequest {
   /** The client's end user (OpenAI's `user` field). */
   readonly user: string | undefined;
   readonly stream: false | { readonly usage: boolean };
-  /** The user's new messages: all since the last answer. */
+  /** The user's new messages: all messages since the last answer. */
   readonly text: string;
   readonly files: readonly File[];
   readonly client: NonNullable<InboundMessage['client']>;

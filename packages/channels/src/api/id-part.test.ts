@@ -25,7 +25,7 @@ describe('the part of an id that is derived from a client’s name', () => {
     expect(toIdPart('a\ud800')).not.toBe(toIdPart('a\ud801'));
   });
 
-  it('contains no separator, and equals the parts that version 0.1.0 stored', () => {
+  it('does not contain a separator, and equals the parts that version 0.1.0 stored', () => {
     fc.assert(
       fc.property(imitated, (one) => {
         expect(toIdPart(one)).toMatch(/^[\w.@+-]{1,64}$/);

@@ -123,7 +123,7 @@ describe('a request of an API client', () => {
     expect(received.every(({ chat }) => /^shop\/[0-9a-f]{40}$/.test(chat.id))).toBe(true);
   });
 
-  it('[F14] [F01] keeps a user separate from one whose name looks like the hash of theirs', async () => {
+  it('[F14] [F01] keeps a user separate from another user whose name looks like the hash of the first name', async () => {
     const { ask, received } = scene();
     await ask({ user: 'ann/b' });
     const [, hash = ''] = received[0]?.chat.id.split('/') ?? [];

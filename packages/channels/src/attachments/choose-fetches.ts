@@ -14,7 +14,7 @@ type FetchCandidate = Pick<DueAttachment, 'messageSeq' | 'person' | 'fromOwner'>
 
 /** When the last file of each person with waiting or running fetches was started. */
 export interface LastTurns {
-  /** 0 for people whose first file has not been started. */
+  /** 0 for people for whom no file has been started. */
   of(person: string): number;
   take(person: string): void;
   /** Removes everyone without waiting or running fetches. */

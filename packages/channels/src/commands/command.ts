@@ -150,7 +150,7 @@ export interface ServiceAsker {
 
 /**
  * Answers a command about data outside the chat, in Markdown. The sender's permission has already
- * been checked. A second call for the same message changes nothing.
+ * been checked. A second call for the same message does not change anything.
  */
 export type CommandService = (asker: ServiceAsker, argument: string) => Promise<string>;
 

@@ -189,7 +189,7 @@ describe('commands that change a group’s conversation for everyone', () => {
   const REFUSED = 'it is for administrators of this group, my owner';
 
   it.each(['/new', '/mode ask', '/mode turbo', '/compact'])(
-    '[F05] %s is refused to a guest, naming those who may use it, and changes nothing',
+    '[F05] %s is refused to a guest without changing anything, and the refusal names the people who may use it',
     async (text) => {
       expect(await write(text, '7', true)).toContain(REFUSED);
       expect(await write('/mode', '7', true)).toContain('in agent mode');
@@ -218,8 +218,8 @@ describe('commands that change a group’s conversation for everyone', () => {
     expect(await command('/help', '7')).not.toMatch(/\/new|\/mode|\/compact|\/approve/);
     expect(await command('/help', '9', true)).toMatch(/\/new[\s\S]*\/mode[\s\S]*\/compact/);
     expect(await command('/whoami', '7')).toContain('telegram:7');
-    // The platform is not asked about people named in the settings, nor for commands that require
-    // no right.
+    // The platform is not asked about people named in the settings, or about commands that do not
+    // require a right.
     expect(asked.filter((one) => /^(?:42|8) |whoami/.test(one))).toEqual([]);
   });
 

@@ -74,14 +74,14 @@ export function splitCommand({ command, argument }: TypedCommand): CommandWords 
 function splitWord(argument: string, known: readonly string[]): CommandWords {
   const [, typed = '', onward = ''] = /^(\S+)\s*(.*)$/s.exec(argument) ?? [];
   const word = typed.replace(/[.,:;!?…]+$/, '');
-  // "/mode how does that work" names no mode, so all of the text is a message.
+  // "/mode how does that work" does not name a mode, so all of the text is a message.
   const isWord = onward === '' || known.includes(word.toLowerCase());
   return isWord
     ? { argument: word, onward: trimPunctuation(onward), unused: '' }
     : { argument: '', onward: argument, unused: '' };
 }
 
-/** A full stop, an emoticon or a bracket after a command carries no meaning. */
+/** A full stop, an emoticon or a bracket after a command has no meaning. */
 function trimPunctuation(words: string): string {
   return /[\p{L}\p{N}]/u.test(words) ? words : '';
 }

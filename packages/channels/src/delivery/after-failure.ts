@@ -255,7 +255,7 @@ export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<numb
     return 0;
   };
   if (note?.kind === 'marked') return sendAgain('free');
-  // If the platform forgets keys, later attempts need the information that this one may have
+  // If the platform forgets keys, later attempts need the information that this attempt may have
   // arrived.
   if (canRepeatSend(deps, part, findEarliestArrival(due)))
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');

@@ -647,7 +647,7 @@ describe('a message part that was being sent when the process crashed', () => {
   });
 
   it.each([true, false])(
-    '[D04] is sent again immediately if the settings say so (arrived: %s)',
+    '[D04] is sent again immediately if the settings require it (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(arrived);
@@ -657,7 +657,7 @@ describe('a message part that was being sent when the process crashed', () => {
     },
   );
 
-  it('[D04] is also sent again after a lost response if the settings say so', async () => {
+  it('[D04] is also sent again after a lost response if the settings require it', async () => {
     await scene.owe('c', ['one']);
     scene.answer('c', { kind: 'unknown-outcome' });
     now += (await deliver({ whenUncertain: 'resend' })) ?? 0;

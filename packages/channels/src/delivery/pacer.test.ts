@@ -82,7 +82,7 @@ describe('the pacing of sends', () => {
     ).toEqual(Array(50).fill(0));
   });
 
-  it('[D05] never sends more within any period than burst and rate permit', () => {
+  it('[D05] never sends more within any period than the burst and the rate permit', () => {
     const rate: fc.Arbitrary<Rate> = fc.record({
       burst: fc.integer({ min: 1, max: 5 }),
       everyMs: fc.integer({ min: 1, max: 500 }),

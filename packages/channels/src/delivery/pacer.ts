@@ -11,7 +11,7 @@ export interface PacedChat {
  */
 export interface Pacer {
   /**
-   * Takes a permit to send one message part now and returns 0; otherwise takes no permit and
+   * Takes a permit to send one message part now and returns 0; otherwise does not take a permit and
    * returns the delay in ms.
    */
   take(chat: PacedChat, now: number): number;

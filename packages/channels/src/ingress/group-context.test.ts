@@ -80,7 +80,7 @@ describe('group messages from before the bot was first addressed', () => {
     expect(await kept('-2', 0)).toEqual([]);
   });
 
-  it('[F05] [W02] omit authors without access, and other chats', async () => {
+  it('[F05] [W02] omit messages by authors without access, and messages from other chats', async () => {
     const access = { ...POLICY.access, groups: 'open' as const, allowRoles: ['r'] };
     const other = { id: '7', name: 'Bo' };
     const lines = [

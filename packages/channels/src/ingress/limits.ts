@@ -117,7 +117,7 @@ export interface Repetition {
 /** An automatic reply arrives within this time, in ms. */
 const MAX_GAP_MS = 60_000;
 /**
- * People do not type the same sentence this often; texts that people repeat ("next", "yes") are
+ * People do not type the same sentence this often; text that people repeat ("next", "yes") is
  * shorter.
  */
 const MAX_REPEATS = 5;

@@ -52,8 +52,8 @@ function toRouteActions(capabilities: Capabilities): Pick<ReplyRoute, 'acts'> {
 }
 
 /**
- * The conversation of a message with an agent: the one shared by all linked accounts of its sender,
- * or that of its chat.
+ * The conversation that a message to an agent belongs to: the conversation shared by all linked
+ * accounts of the sender, or the chat's own conversation.
  */
 export function resolveConversation(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,

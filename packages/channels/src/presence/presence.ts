@@ -168,7 +168,9 @@ function showPresenceSign(
  */
 const SHOWN_PER_MS = 20;
 
-/** How many messages of a growing answer are shown; a longer one is eventually sent as a file. */
+/**
+ * How many messages of a growing answer are shown; a longer answer is eventually sent as a file.
+ */
 const MAX_SHOWN_MESSAGES = 20;
 
 function streamAnswer(

@@ -305,7 +305,7 @@ describe('live events for a page', () => {
     expect(await readEvents(page, 2)).toEqual([{ type: 'alive' }, stream(1)]);
   });
 
-  it('omit unfinished answers for a slow page, but never finished ones', async () => {
+  it('omit unfinished answers for a slow page, but never finished answers', async () => {
     const { hub, open } = scene();
     const page = open();
     for (let piece = 0; piece < 50; piece += 1) hub.publish('main', stream(100_000));

@@ -114,7 +114,7 @@ describe('the document reader', () => {
   // A test run for a change executes only a third of these cases, because each takes a second of
   // CPU time.
   it.each(bombs.filter((_, nth) => isDueToday(nth, 3)))(
-    '[G19] refuses %s, using less than 200 MB in all processes together',
+    '[G19] refuses %s while all processes together use less than 200 MB',
     async (_what, make, reason) => {
       const bomb = make();
       const before = process.memoryUsage.rss();

@@ -29,7 +29,7 @@ export interface DocumentRequest {
 export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Promise<DocumentText>;
 
 export interface DocumentReaderOptions {
-  /** The number of documents read concurrently; further ones wait. */
+  /** The number of documents read concurrently; further documents wait. */
   readonly atOnce?: number;
   /** The slots shared with other readers that start processes; a separate set if absent. */
   readonly queue?: FairQueue;

@@ -23,7 +23,7 @@ export interface ProcessKind<Result> {
 
 /** The limits of a process that reads one file. */
 export interface ProcessLimits {
-  /** The resident memory, in bytes; about 90 MB of it are used by Node and a library. */
+  /** The resident memory, in bytes; Node and a library use about 90 MB of it. */
   readonly memoryBytes: number;
   /** The time from start to result, in ms. */
   readonly timeoutMs: number;
@@ -119,9 +119,9 @@ const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
 const Report = z.strictObject({ result: z.unknown(), peakBytes: z.number() });
 
 /**
- * Reads a file in a separate process that ends afterwards (G19). The process has no environment,
- * may open only programs and libraries, and is killed from outside if it exceeds its memory or
- * time.
+ * Reads a file in a separate process that ends afterwards (G19). The process has no environment
+ * variables, may open only program and library files, and is killed from outside if it exceeds its
+ * memory or time limit.
  */
 export async function readInProcess<Result>(
   kind: ProcessKind<Result>,

@@ -1,6 +1,6 @@
 import { describeFetchFailure } from '@parley/core';
 
-/** A service that implements OpenAI's audio protocol: a part of the settings section `media`. */
+/** A service that implements OpenAI's audio protocol: part of the `media` settings section. */
 export interface SpeechService {
   /** The base URL, which usually ends in `/v1`. */
   readonly baseUrl: string;

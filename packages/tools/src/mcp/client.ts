@@ -56,7 +56,7 @@ export interface ClientOptions {
   readonly signal: AbortSignal;
 }
 
-/** How long a server may ignore the version request before it counts as an older one, in ms. */
+/** How long a server may ignore the version request before it counts as an older server, in ms. */
 const DISCOVER_MS = 2_000;
 /**
  * Requests are canceled by their signal, so the library's own timeout is set to its maximum, in ms.

@@ -14,8 +14,8 @@ import { type CommandResult, runBwrap } from './run.ts';
 /** The folders and limits of a sandbox. */
 export interface SandboxOptions {
   /**
-   * The only folder that commands can write to, and the only one of the user's folders that they
-   * can read.
+   * The only folder that commands can write to, and the only one of the user's folders that
+   * commands can read.
    */
   readonly workspace: string;
   /**

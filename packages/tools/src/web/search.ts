@@ -186,7 +186,7 @@ function describeWait(headers: Headers): string {
   return seconds > 0 ? `; try again in ${seconds} s` : '; try again later';
 }
 
-/** A SearXNG instance: the settings section `web.search.searxng`. */
+/** A SearXNG instance: the `web.search.searxng` settings section. */
 interface SearxngSettings {
   /**
    * The server may be in the operator's own network, because only the operator can configure it.
@@ -233,7 +233,7 @@ function createSearxngSearch({ baseUrl, language }: SearxngSettings, deps: Engin
   };
 }
 
-/** Brave Search: the settings section `web.search.brave`. */
+/** Brave Search: the `web.search.brave` settings section. */
 interface BraveSettings {
   readonly apiKey: string;
   /** The base URL; Brave’s own when absent. */

@@ -50,7 +50,7 @@ export type FormField = FieldKind & {
  */
 export class UnfitFormError extends Error {}
 
-/** The maximum number of fields in a form; more are too many for a chat. */
+/** The maximum number of fields in a form; more would be too many for a chat. */
 const MAX_FIELDS = 20;
 const MAX_OPTIONS = 50;
 /**
