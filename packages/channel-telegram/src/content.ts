@@ -69,13 +69,14 @@ export function findIgnoreReason(message: WireMessage): string | undefined {
   const { chat, gift, unique_gift, suggested_post_declined: declined } = message;
   if (chat.is_direct_messages === true && message.direct_messages_topic === undefined)
     return (
-      findEventReason(message) ?? 'a direct message to a channel without its topic has no answer'
+      findEventReason(message) ??
+      'a direct message to a channel cannot be answered without its topic'
     );
   if (declined !== undefined && !declined.comment)
     return 'it reports the state of a suggested post';
   const given = gift ?? unique_gift;
   if (given !== undefined && !given.text && toChat(message).type !== 'direct')
-    return 'it reports a gift, without words';
+    return 'it reports a gift without a message';
   return findEventReason(message);
 }
 

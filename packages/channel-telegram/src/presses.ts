@@ -51,7 +51,7 @@ async function notePress(
     senderId: String(from.id),
     at: clock(),
   };
-  await ignored(event, 'it presses a button that Parley did not put there');
+  await ignored(event, 'the pressed button is not from Parley');
 }
 
 async function answerPress(

@@ -211,7 +211,7 @@ function checkHttp(http: HttpCapability, defects: Defects): HttpCapability {
     async fetch(request, door) {
       const fetched = await http.fetch(request, door);
       const answer = checkReturned(defects, 'http.fetch', Answer, fetched, null);
-      return answer ?? new Response('The channel gave no answer.\n', { status: 502 });
+      return answer ?? new Response('The channel did not answer.\n', { status: 502 });
     },
   };
 }

@@ -118,7 +118,7 @@ describe('a plugin that does not work', () => {
       createPluginSource('a', "return Promise.reject('later')"),
       'its setup failed: later',
     ],
-    ['returns nothing', createPluginSource('a', ''), 'its parts are wrong'],
+    ['returns nothing', createPluginSource('a', ''), 'its parts are invalid'],
     ['misspells', createPluginSource('a', 'return { tool: [] }'), 'Unrecognized key: "tool"'],
     ['returns no list', createPluginSource('a', 'return { tools: {} }'), 'tools: '],
     [

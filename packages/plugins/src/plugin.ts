@@ -262,7 +262,7 @@ export function getExportedPlugin(module: object): Plugin {
 export function checkParts(given: unknown): PluginParts {
   const { data, error } = Parts.safeParse(given);
   if (error)
-    throw new PluginError('plugin-shape', `its parts are wrong: ${describeIssues(error)}.`);
+    throw new PluginError('plugin-shape', `its parts are invalid: ${describeIssues(error)}.`);
   return data;
 }
 

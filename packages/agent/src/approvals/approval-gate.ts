@@ -272,7 +272,7 @@ function describeRefusal(
     state === 'expired'
       ? `it was not approved within ${formatMinutes(expiresAt - askedAt)}, which counts as a refusal`
       : 'the person who was asked said no';
-  return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
+  return `${tool} was not run: ${why}. Do not try to do the same thing in another way; continue without it, and say so.`;
 }
 
 function describeTooLong(tool: string, shown: string): string {
@@ -281,7 +281,7 @@ function describeTooLong(tool: string, shown: string): string {
 }
 
 function describeChangedWrite(tool: string): string {
-  return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
+  return `${tool} was not run: what it would write is no longer what was approved, because the file has changed in the meantime. Read it again, and ask again with the new text.`;
 }
 
 /**

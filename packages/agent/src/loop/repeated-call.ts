@@ -14,7 +14,7 @@ const SAME_STEP =
 const DONE =
   'You have just made this very call, and nothing has changed since. It was not run again; its result was:';
 const FAILED =
-  'This very call has failed twice in the same way. It was not run again: change its arguments, do it in another way, or say what does not work. It had said:';
+  'This very call has failed twice in the same way. It was not run again: change its arguments, do it in another way, or say what does not work. The result was:';
 
 /** After this many consecutive failures the same call does not run again. */
 const MAX_FAILURES = 2;

@@ -86,7 +86,10 @@ export async function readAttachment(
   const picture = await readPicture(deps, { stored, sender }, signal);
   if (picture !== null) return picture;
   if (charactersLeft <= 0) {
-    return { kind: 'unopened', why: 'the documents before it are as long as one turn can show' };
+    return {
+      kind: 'unopened',
+      why: 'the documents before it already use all the space that one turn has',
+    };
   }
   const load = () => deps.store.attachments.bytes(stored);
   const read = await deps.media.readDocument({ sender, characters: charactersLeft, load }, signal);

@@ -170,7 +170,7 @@ export function createSaveMemoryTool(service: Pick<MemoryService, 'save'>): Tool
         case 'saved':
           return { text: `Saved as ${result.entry.id}: ${result.entry.text}` };
         case 'known':
-          return { text: `Known already as ${result.entry.id}: ${result.entry.text}` };
+          return { text: `Already known as ${result.entry.id}: ${result.entry.text}` };
         case 'refused':
           return createFailure(`Nothing was saved: ${result.detail}.`);
       }

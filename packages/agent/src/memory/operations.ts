@@ -78,7 +78,7 @@ const WHOLE = Number.MAX_SAFE_INTEGER;
  */
 export const operations = {
   report: read(
-    'Saved memories, lists and notes, or those with these words',
+    'Saved memories, lists and notes; with words, only those that contain them',
     { words: z.string().max(500).optional() },
     async ({ memory }: MemoryNeeds, { words }, { agent }): Promise<MemoryReport> => {
       const { workspace, service, search, chats } = await memory(agent);
@@ -135,7 +135,7 @@ export const operations = {
     { running: true },
   ),
   'forget-words': change(
-    'Remove all lines with these words',
+    'Remove all lines that contain these words',
     { words: z.string().trim().min(2).max(2_000) },
     async ({ memory }: MemoryNeeds, { words }, { agent }) =>
       toPlainAnswer(requireForgetting(await memory(agent)).forgetFrom(OWNER, words)),

@@ -129,7 +129,7 @@ function describeDelegationRefusal(
     case 'too-deep':
       return `Not started: a task can be handed on ${formatCounted(depth, 'time')} at most. Do it yourself.`;
     case 'too-many':
-      return `Not started: ${formatCounted(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`;
+      return `Not started: ${formatCounted(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} already working, which is the maximum. Do it yourself, or tell the person to ask again when one is done.`;
     case 'over':
       return 'Not started: this turn was stopped, or its conversation started again.';
   }

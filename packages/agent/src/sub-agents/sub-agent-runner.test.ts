@@ -117,7 +117,7 @@ describe('the limits of sub-agents', () => {
     scene.model.next(DELEGATE, { say: 'later' });
     await scene.answerNext();
     expect(JSON.stringify(scene.model.asked.at(-1)?.messages)).toContain(
-      '1 sub-agent of this conversation is at work already',
+      '1 sub-agent of this conversation is already working',
     );
     const before = scene.model.asked.length;
     const call = { calls: [{ name: 'plain', with: { word: 'on' } }] };

@@ -165,7 +165,7 @@ async function actOnMessage(
   const posted = await store.outbox.post(post, clock());
   if (!('chat' in posted)) {
     return createFailure(
-      'Not done: this turn was stopped, the message is gone, a person has taken over the chat, or the turn has done as many things as it may.',
+      'Not done: this turn was stopped, the message is gone, a person has taken over the chat, or the turn has reached its maximum number of actions.',
     );
   }
   await deliver(route.channel, route.account, route.chatId);

@@ -81,7 +81,7 @@ function assertBounded({
   const characters = [...system, ...userContext].reduce((sum, { text }) => sum + text.length, 0);
   if (characters <= MAX_ADDED_CHARACTERS) return;
   throw new Error(
-    `it added ${characters} characters to the prompt; at most ${MAX_ADDED_CHARACTERS} fit`,
+    `it added ${characters} characters to the prompt, but the maximum is ${MAX_ADDED_CHARACTERS}`,
   );
 }
 

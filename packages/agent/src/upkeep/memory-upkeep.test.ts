@@ -185,7 +185,7 @@ describe('interrupted memory upkeep', () => {
       scene.put('MEMORY.md', `${MEMORY}\n- written by hand\n`);
       return addsOne(shown);
     });
-    expect(await scene.run('b1')).toContain('changed meanwhile');
+    expect(await scene.run('b1')).toContain('changed in the meantime');
     expect(scene.got('MEMORY.md')).toContain('written by hand');
     expect(scene.got('MEMORY.md')).not.toContain('Graz');
   });

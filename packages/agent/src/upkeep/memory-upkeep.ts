@@ -167,7 +167,7 @@ async function applyStep(
   return { state: 'quiet', reason };
 }
 
-const MEANWHILE = 'MEMORY.md changed meanwhile; left for the next run';
+const MEANWHILE = 'MEMORY.md changed in the meantime; left for the next run';
 
 /** The text on which the proposal is based, and earlier versions; null if it no longer exists. */
 async function findProposalBase(

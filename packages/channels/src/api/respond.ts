@@ -165,7 +165,7 @@ function streamAnswerEvents(
 
 function createFailureNote({ context }: RespondDeps, write: (text: string) => void) {
   return (error: unknown): void => {
-    context.log.error({ error }, 'a stream of the API failed');
+    context.log.error({ error }, 'an API stream failed');
     write(formatSseEvent(toErrorBody(FAILED)));
   };
 }

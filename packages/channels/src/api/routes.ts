@@ -80,7 +80,7 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
     }
   });
   app.onError((error, c) => {
-    context.log.error({ path: c.req.path, error }, 'request to the API failed');
+    context.log.error({ path: c.req.path, error }, 'an API request failed');
     return toErrorResponse(FAILED);
   });
   return app;
@@ -94,7 +94,8 @@ const NO_CLIENT: ApiError = {
 };
 
 function createWrongAddressError({ status, message, allow }: WrongAddress): ApiError {
-  const there = 'The API has POST /v1/chat/completions, GET /v1/models and GET /v1/models/MODEL.';
+  const there =
+    'The API supports POST /v1/chat/completions, GET /v1/models and GET /v1/models/MODEL.';
   const code = status === 405 ? 'method_not_allowed' : 'not_found';
   return { status, code, message: `${message} ${there}`, allow };
 }

@@ -60,7 +60,7 @@ export function planFetch(
   const limit = Math.min(perFile, left, room.sender);
   const why =
     limit === perFile
-      ? `it is larger than the ${formatMegabytes(perFile)} that I can take`
+      ? `it is larger than the ${formatMegabytes(perFile)} that I can accept`
       : limit === left
         ? `the files of one message may have ${formatMegabytes(limits.messageBytes)} together`
         : TOO_MANY_FILES;

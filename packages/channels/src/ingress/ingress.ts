@@ -106,7 +106,7 @@ async function decideMessage(
   if (isLoop(admitted.message)) return LOOP;
   const spoken = await answerInWords(deps, identified);
   if (spoken === null) return decision;
-  return { kind: 'command', ...spoken, reason: `${decision.reason}; an answer in words` };
+  return { kind: 'command', ...spoken, reason: `${decision.reason}; answered in words` };
 }
 
 const LOOP: IngressDecision = {

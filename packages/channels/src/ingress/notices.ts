@@ -3,7 +3,7 @@ import { toPersonId } from './sender.ts';
 
 /** Sent for messages that crashed the process each time they were received. */
 export const GIVEN_UP =
-  '⚙️ Something went wrong each time I tried to read what you sent last, and I have given up on it. Please put it in other words; the log says what it was.';
+  '⚙️ Something went wrong each time I tried to read what you sent last, and I have given up on it. Please put it in other words; the log shows the error.';
 
 /** Explains to a stranger how to get access; sent only in direct chats. */
 export function createStrangerNotice(message: InboundMessage): string {

@@ -131,7 +131,7 @@ describe('a stranger when direct chats use pairing', () => {
     expect(scene.happened.filter((line) => line === 'deliver 9')).toEqual([]);
     await ownerSays('who is that?', '51');
     expect(await scene.knownTo('telegram:default:42')).toEqual([
-      '`Eve` (`telegram:9`) wants to write to me and got no answer. `/pair …` allows them. It is valid for an hour.',
+      '`Eve` (`telegram:9`) wants to write to me and got no answer. `/pair …` lets them in. It is valid for an hour.',
     ]);
   });
 

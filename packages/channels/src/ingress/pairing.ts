@@ -78,5 +78,5 @@ function createOwnerPairingNotice(
   code: string,
   rules: PairingRules,
 ): string {
-  return `⚙️ ${formatQuotedName(message.sender.name)} (\`${toPersonId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. It is valid for ${formatPairingDuration(rules)}.`;
+  return `⚙️ ${formatQuotedName(message.sender.name)} (\`${toPersonId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` lets them in. It is valid for ${formatPairingDuration(rules)}.`;
 }

@@ -58,7 +58,7 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
     throw createRefusedError(url.protocol, 'only http and https URLs are read');
   }
   if (url.username !== '' || url.password !== '') {
-    throw createRefusedError(url.host, 'it has a name or a password in it');
+    throw createRefusedError(url.host, 'it contains a user name or a password');
   }
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port);
   if (!ports.includes(port)) {

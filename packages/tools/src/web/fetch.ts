@@ -96,9 +96,9 @@ function createStatusError({ host }: URL, status: number): WebError {
       : status === 401 || status === 403
         ? 'the page is not public'
         : status === 429
-          ? 'it receives too many requests; try later'
+          ? 'it receives too many requests; try again later'
           : status >= 500
-            ? 'the server has an internal error; try later'
+            ? 'the server has an internal error; try again later'
             : 'that is not a page';
   return new WebError('web-status', `${host} answered with status ${status}: ${why}.`);
 }

@@ -145,7 +145,8 @@ async function readAnswerText({ body }: Response, name: string): Promise<string>
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new WebError('web-search', `The answer of ${name} is too large.`);
+    if (size > MAX_BYTES)
+      throw new WebError('web-search', `The response from ${name} is too large.`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -177,7 +178,7 @@ function createSearchRefusal(
   const why =
     meaning[status] ??
     usual[status] ??
-    (status >= 500 ? 'it has an internal error; try later' : `check ${settings}`);
+    (status >= 500 ? 'it has an internal error; try again later' : `check ${settings}`);
   return new WebError('web-search', `${name} answered with status ${status}: ${why}.`);
 }
 

@@ -112,7 +112,7 @@ function readField(name: string, said: unknown, required: readonly string[]): Fo
   const shown = toShortLine(title ?? name, MAX_TITLE) || toShortLine(name, MAX_TITLE) || 'Answer';
   if (isSecretRequest(`${name} ${shown} ${parsed.data.format ?? ''}`)) {
     throw new UnfitFormError(
-      `it asks for ${JSON.stringify(shown)} in a form, and a server must never ask for secrets in one`,
+      `it asks for ${JSON.stringify(shown)} in a form, and a server must never ask for secrets in a form`,
     );
   }
   return {

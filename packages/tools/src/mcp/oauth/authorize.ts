@@ -69,7 +69,7 @@ export async function beginSignIn(
     await runSteps(server, draft, { redirectUrl, state });
     const { page, verifier, ...next } = draft;
     if (page === undefined || verifier === undefined) {
-      throw new SignInError(`${server.name} names no sign-in page.`);
+      throw new SignInError(`${server.name} does not name a sign-in page.`);
     }
     checkAuthorizationServer(server, draft);
     checkPage(server, page);
