@@ -1,20 +1,25 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
-  builtInTools,
+  createBuiltInTools,
+  createLocalTime,
+  createSkillsSource,
   createToolRegistry,
   createTurnRunner,
-  localTimeIn,
   previewTurn,
-  skillsSource,
   type TurnServices,
 } from '@parley/agent';
 import { createCheckRunner, type SentRequest } from '@parley/core';
 import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel, ModelRequest } from '@parley/models';
-import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from '@parley/prompt';
+import {
+  createAssembler,
+  createBuiltInLayers,
+  createLayerRegistry,
+  getLayout,
+} from '@parley/prompt';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
-import { openSkills, openWorkspace, skillFolders, type Workspace } from '@parley/workspace';
+import { listSkillFolders, openSkills, openWorkspace, type Workspace } from '@parley/workspace';
 
 /** The house layouts, the default first. */
 export const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
@@ -135,22 +140,22 @@ export function createServices({
 }: ServiceParts): TurnServices {
   const skills = createSkillReader(workspace);
   const timeZone = 'Europe/Berlin';
-  const layers = createLayerRegistry(builtInLayers());
+  const layers = createLayerRegistry(createBuiltInLayers());
   return {
     ...silentRuntime,
     store,
     model,
     workspace,
-    prompt: createAssembler({ layers, layout: layoutNamed(layout) }),
-    sources: [skillsSource(skills)],
+    prompt: createAssembler({ layers, layout: getLayout(layout) }),
+    sources: [createSkillsSource(skills)],
     hooks: [],
-    tools: createToolRegistry({ builtIn: builtInTools({ skills }) }).registry,
+    tools: createToolRegistry({ builtIn: createBuiltInTools({ skills }) }).registry,
     agent: {
       id: 'main',
       identity: {},
       workspace: workspace.folder,
       timeZone,
-      localTime: localTimeIn(timeZone),
+      localTime: createLocalTime(timeZone),
       clockMinutes: 10,
     },
     owners: ['telegram:42'],
@@ -178,7 +183,7 @@ export function createServices({
 function createSkillReader({ folder }: Workspace) {
   const nowhere = join(folder, 'nowhere');
   return openSkills({
-    folders: skillFolders({
+    folders: listSkillFolders({
       extra: [],
       bundled: nowhere,
       data: nowhere,

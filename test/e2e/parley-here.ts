@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  banner,
   type DataFolder,
+  formatBanner,
   locateDataFolder,
   type StartOptions,
   startParley,
@@ -70,7 +70,7 @@ export async function startParleyInProcess(
     logTo,
   });
   // The banner appears once the channels have had time to connect.
-  const out = banner(await parley.banner(), false);
+  const out = formatBanner(await parley.banner(), false);
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => {
     ending ??= parley.close();

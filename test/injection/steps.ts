@@ -1,4 +1,4 @@
-import type { Saying } from '@parley/simulators/telegram';
+import type { PersonMessage } from '@parley/simulators/telegram';
 import type { AttackStep, DrillTurn, TurnKey } from './attack.ts';
 import type { MessageLocation } from './drill.ts';
 
@@ -11,7 +11,7 @@ export function createAskTurn(
   turn: TurnKey,
   words: string,
   obeys: readonly AttackStep[],
-  more?: Partial<Saying>,
+  more?: Partial<PersonMessage>,
 ): DrillTurn {
   return { write: (drill) => void drill.ask(where, turn, words, more), obeys };
 }

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   type AgentMcp,
-  builtInTools,
+  createBuiltInTools,
+  createMemoryCommands,
   createToolRegistry,
   type MemoryService,
-  memoryCommands,
   NO_MCP,
   openMcp,
 } from '@parley/agent';
 import { silentLogger, systemTime } from '@parley/core';
 import type { ChatModel, ModelEvent, ModelRequest } from '@parley/models';
 import { createCron, Heartbeat } from '@parley/proactive';
-import { builtInLayers, characterSource } from '@parley/prompt';
+import { createBuiltInLayers, createPersonaSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles, openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, describe, expect, inject, it } from 'vitest';
@@ -91,8 +91,8 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
   const workspace = await openWorkspace({ folder, templates });
   for (const [name, text] of Object.entries({ ...OPEN_FILES, ...PRIVATE_FILES }))
     writeWorldFile(folder, name, text);
-  const character = characterSource({ persona: { name: 'pirate', builtIn: null } });
-  const parts = [...builtInLayers(), character, { reads: ['knowledge/'] }];
+  const character = createPersonaSource({ persona: { name: 'pirate', builtIn: null } });
+  const parts = [...createBuiltInLayers(), character, { reads: ['knowledge/'] }];
   const promptFiles = createPromptFiles(parts.flatMap(({ reads = [] }) => reads));
   const { model, asked, next } = steppedModel();
   const services: MemoryService[] = [];
@@ -104,7 +104,7 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
     tools(memory) {
       services.push(memory.service);
       const exec = { ...EXEC, workspace, promptFiles };
-      const builtIn = builtInTools({ memory, promptFiles, exec });
+      const builtIn = createBuiltInTools({ memory, promptFiles, exec });
       return createToolRegistry({ builtIn, live: mcp.tools }).registry;
     },
   };
@@ -435,7 +435,7 @@ describe('[W09] private text that the agent writes everywhere', () => {
       writeWorldFile(folder, name, `${head}- ${SECRET}\n- sesame-memory\n`);
     const opened = `---\naudience: everyone\n---\n${SECRET}\nsesame-note\n`;
     writeWorldFile(folder, 'notes/open.md', opened);
-    const commands = memoryCommands({
+    const commands = createMemoryCommands({
       ...{ service, workspace, store: stage.store, accountsOf: async (person) => [person] },
       ...{ asked: stage.store.adapterValues('parley', 'forget'), clock: () => NOW, stopTurn() {} },
     });

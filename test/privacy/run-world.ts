@@ -1,7 +1,7 @@
-import { builtInTools, createToolRegistry, skillsSource } from '@parley/agent';
+import { createBuiltInTools, createSkillsSource, createToolRegistry } from '@parley/agent';
 import { type AgentRoute, routeAgent } from '@parley/channels';
 import { getConversationAgent, toAgentConversation } from '@parley/core';
-import { type Character, characterSource } from '@parley/prompt';
+import { createPersonaSource, type PersonaSettings } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
 import { type CanaryBook, createCanaryBook, type PersonStatement } from './canaries.ts';
@@ -56,7 +56,7 @@ interface WorldPlay extends RunJudgment {
 const OWNER_ACCOUNTS: readonly string[] = [FIRST_OWNER, SECOND_OWNER, 'gamma:linked'];
 
 /** Both are files of the world, and may be private to the owner. */
-const CHARACTER: Character = {
+const CHARACTER: PersonaSettings = {
   persona: { name: 'pirate', builtIn: null },
   format: { name: 'loud', builtIn: null },
   ephemeral: 'Be brief today.',
@@ -120,13 +120,13 @@ function createStagedAgent(world: PrivateWorld, chance: RandomChance): StagedAge
     sources: [
       createHoardingSource(hoard, chance),
       createRelabelingSource(world, pathOf, chance),
-      skillsSource(world.skills),
-      characterSource(CHARACTER),
+      createSkillsSource(world.skills),
+      createPersonaSource(CHARACTER),
     ],
     hooks: [createHoardingHook(hoard, chance)],
     tools: (memory) =>
       createToolRegistry({
-        builtIn: builtInTools({ skills: world.skills, memory, promptFiles: PROMPT_FILES }),
+        builtIn: createBuiltInTools({ skills: world.skills, memory, promptFiles: PROMPT_FILES }),
       }).registry,
   };
 }

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDiscordDouble } from '@parley/simulators/discord';
 import { startTelegramDouble } from '@parley/simulators/telegram';
-import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
+import { silenceLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { linkWhatsApp } from '../e2e/channel-states.ts';
 import { runCommand } from '../e2e/parley-process.ts';
 import { sendMessage, startWebScene, untilAnswer, type WebScene } from '../e2e/web-scene.ts';
@@ -51,7 +51,7 @@ const ANSWERS: readonly (readonly [RegExp, string])[] = [
 
 /** Starts Parley on doubles of all platforms, and lets people talk to it. */
 export async function startExample(chromiumUrl: string): Promise<ExampleParley> {
-  const noisy = hushLibsignal();
+  const noisy = silenceLibsignal();
   const [telegram, discord, whatsapp] = await Promise.all([
     startTelegramDouble(),
     startDiscordDouble(),

@@ -7,7 +7,7 @@ import type { MakeInvariant } from './invariants/invariant.ts';
 import type { Simulation } from './simulation.ts';
 import type { ModelAnswer, ModelRequest } from './world/model.ts';
 import type { ServeRequest } from './world/network.ts';
-import type { Shown } from './world/platform.ts';
+import type { DisplayedMessage } from './world/platform.ts';
 import type { PlatformKind } from './world/platform-kind.ts';
 
 /** Additions of a scene to its world besides platforms and a model. */
@@ -70,7 +70,7 @@ export interface SimulationScene {
    */
   people(simulation: Simulation): void;
   /** Called in the world when people first see a message of the bot. */
-  seen?(shown: Omit<Shown, 'isDeleted'>, platform: string, simulation: Simulation): void;
+  seen?(shown: Omit<DisplayedMessage, 'isDeleted'>, platform: string, simulation: Simulation): void;
   /**
    * Whether something is still expected after the faults have ended that the tables common to all
    * scenes do not show.

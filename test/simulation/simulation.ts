@@ -19,7 +19,7 @@ import { Deployment } from './world/deployment.ts';
 import { createSimulatedModel, drawModelFault, MODEL_HOST } from './world/model.ts';
 import { SimulatedNetwork } from './world/network.ts';
 import { OvertakingController } from './world/overtaking.ts';
-import { Platform, type RevisedMessage, type Shown } from './world/platform.ts';
+import { type DisplayedMessage, Platform, type RevisedMessage } from './world/platform.ts';
 import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
 import { drawSendFate } from './world/send-weather.ts';
 import { createSharedServers } from './world/servers.ts';
@@ -80,7 +80,7 @@ export class Simulation {
   readonly #invariants: readonly Invariant[];
   readonly #sent: TableChange[] = [];
   readonly #answers = new Map<string, number>();
-  readonly #shown = new Map<string, Omit<Shown, 'isDeleted'>>();
+  readonly #shown = new Map<string, Omit<DisplayedMessage, 'isDeleted'>>();
 
   constructor(
     machine: SimulationMachine,
@@ -166,7 +166,7 @@ export class Simulation {
   }
 
   /** The platform message of a part. */
-  readonly shownPart = (part: string): Omit<Shown, 'isDeleted'> | undefined =>
+  readonly shownPart = (part: string): Omit<DisplayedMessage, 'isDeleted'> | undefined =>
     this.#shown.get(part);
 
   /** The time that the clock of the shared database read at a moment of the simulation. */
@@ -248,7 +248,7 @@ export class Simulation {
   }
 
   /** Called when people see a message of the bot. */
-  note(platform: string, shown: Omit<Shown, 'isDeleted'>, hasKeys: boolean): void {
+  note(platform: string, shown: Omit<DisplayedMessage, 'isDeleted'>, hasKeys: boolean): void {
     const chat = `${platform}:${shown.account}:${shown.chat}`;
     this.#sent.push({ kind: 'sent', part: shown.part, key: hasKeys ? shown.key : null, chat });
     if (this.#shown.has(shown.part)) return;

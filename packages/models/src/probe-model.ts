@@ -9,7 +9,7 @@ import type { ModelSettings, ProviderChoice } from './model-settings.ts';
 import { detectLocalServer, detectLocalServers, findUsualServer } from './offline-model.ts';
 import { createProviderModel } from './provider-model.ts';
 
-export { detectLocalServers, findUsualServer as usualServerAt };
+export { detectLocalServers, findUsualServer };
 
 /** The services of a probe. */
 export interface ModelProbeEnv {

@@ -9,7 +9,7 @@ import {
   type SentPrompt,
   type UnsentLayer,
 } from '@parley/core';
-import { type Cut, estimateTokens } from '@parley/workspace';
+import { estimateTokens, type TextCut } from '@parley/workspace';
 import type { LayerId, LayerPart, Placement, RenderedLayer } from './layer.ts';
 import type { ContextFence, Layout } from './layout.ts';
 
@@ -37,7 +37,7 @@ export type LayerReport = { readonly layer: LayerId; readonly placement: Placeme
       readonly characters: number;
       /** Estimated. */
       readonly tokens: number;
-      readonly cut: Cut | null;
+      readonly cut: TextCut | null;
     }
   | { readonly outcome: 'absent'; readonly reason: string }
   /** The layer returned text that this reader must not see. The prompt omits the text. */

@@ -6,7 +6,7 @@ import {
   type RenderTarget,
   type RuntimeFacts,
 } from '@parley/core';
-import type { Cut, FilePattern, SkillSnapshot, WorkspaceView } from '@parley/workspace';
+import type { FilePattern, SkillSnapshot, TextCut, WorkspaceView } from '@parley/workspace';
 
 /** The kebab-case name of a layer, the same in layouts, reports and logs. */
 export type LayerId = string;
@@ -22,7 +22,7 @@ export type Placement = 'system' | 'user';
 
 export interface LayerPart extends PromptPart {
   /** Set when the text is incomplete (P10). */
-  readonly cut?: Cut | null;
+  readonly cut?: TextCut | null;
 }
 
 /** A layer without any text (P02). The reason is shown to people and contains no private text. */

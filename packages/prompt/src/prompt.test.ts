@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InboundMessage, RuntimeFacts } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
-import { estimateTokens, openWorkspace, readerOf, type Workspace } from '@parley/workspace';
+import { estimateTokens, openWorkspace, resolveReader, type Workspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
@@ -47,7 +47,7 @@ const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
 async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
   const layers = createLayerRegistry(createBuiltInLayers());
   const facts = { ...FACTS, ...turn.facts };
-  const reader = readerOf(
+  const reader = resolveReader(
     facts,
     OWNERS,
     `telegram:default:${facts.groupId ?? facts.channelUserId}`,

@@ -1,4 +1,4 @@
-import { conversationIdOf } from '@parley/channels';
+import { toConversationId } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
@@ -99,14 +99,14 @@ describe.each(['never', 'per-conversation'])('Discord chats with threads: %s', (
         for (const at of order) {
           const place = places[at];
           if (place === undefined) throw new Error(`no place ${at}`);
-          const conversation = conversationIdOf(await write(place));
+          const conversation = toConversationId(await write(place));
           expect(owners.get(conversation) ?? place.name, conversation).toBe(place.name);
           owners.set(conversation, place.name);
         }
       }),
       toRunOptions(20),
     );
-    for (const place of places) owners.set(conversationIdOf(await write(place)), place.name);
+    for (const place of places) owners.set(toConversationId(await write(place)), place.name);
     expect(new Set(owners.values()).size).toBe(places.length);
   });
 

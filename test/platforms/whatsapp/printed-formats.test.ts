@@ -1,6 +1,6 @@
 import { type RenderedPart, render } from '@parley/markup';
 import { parseTelegramHtml } from '@parley/simulators/telegram';
-import { type Formatted, parseWhatsApp } from '@parley/simulators/whatsapp';
+import { type FormattedMessage, parseWhatsApp } from '@parley/simulators/whatsapp';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from '../../conformance/markdown-arbitrary.ts';
@@ -14,12 +14,12 @@ const WORD = /[wh]\d+[wh]/g;
  * Parses the parts with the strict reader, after checking that each part is valid and within the
  * limit.
  */
-function read(markdown: string, maxLength: number): Formatted[] {
+function read(markdown: string, maxLength: number): FormattedMessage[] {
   const parts = render(markdown, { dialect: 'whatsapp', maxLength, unit: 'utf16' });
   return parts.map((part) => readPart(part, maxLength));
 }
 
-function readPart({ text, plain }: RenderedPart, maxLength: number): Formatted {
+function readPart({ text, plain }: RenderedPart, maxLength: number): FormattedMessage {
   expect(text.length).toBeLessThanOrEqual(maxLength);
   expect(text.isWellFormed()).toBe(true);
   const formatted = parseWhatsApp(text, plain);
@@ -28,7 +28,7 @@ function readPart({ text, plain }: RenderedPart, maxLength: number): Formatted {
 }
 
 /** The visible text of all parts, without white space and additions of the renderer. */
-function essence(parts: readonly Formatted[]): string {
+function essence(parts: readonly FormattedMessage[]): string {
   const shown = parts.map(({ runs }) => runs.map(({ text }) => text).join('\n')).join('\n');
   return shown.replace(/(?<!\S)\d+\.(?!\S)|[\s\p{Cf}•☐☑]/gu, '');
 }
@@ -37,7 +37,7 @@ function essence(parts: readonly Formatted[]): string {
  * Each word with its inline formats on WhatsApp. Words in monospace, such as in a grid, have no
  * formats.
  */
-function shownFormats(parts: readonly Formatted[]): Map<string, Set<string>> {
+function shownFormats(parts: readonly FormattedMessage[]): Map<string, Set<string>> {
   const formats = new Map<string, Set<string>>();
   for (const run of parts.flatMap(({ runs }) => runs)) {
     if (run.formats.includes('monospace')) continue;

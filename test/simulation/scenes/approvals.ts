@@ -4,7 +4,7 @@ import { effectsOnce } from '../invariants/effects.ts';
 import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
-import type { Shown } from '../world/platform.ts';
+import type { DisplayedMessage } from '../world/platform.ts';
 import { createEditCall, createTodoCall, LEDGER, OWNERS_LEDGER } from './ledger.ts';
 import {
   answerWithCalls,
@@ -78,7 +78,11 @@ function chooseReaction(simulation: Simulation, code: string): ApprovalReaction 
  * another chat. A list of open questions contains codes as well, but answering each of them would
  * lead to the next list.
  */
-function reactToMessage({ chat, text }: Shown, platform: string, simulation: Simulation): void {
+function reactToMessage(
+  { chat, text }: DisplayedMessage,
+  platform: string,
+  simulation: Simulation,
+): void {
   const code = findApprovalCode(text);
   if (code === undefined) return;
   for (const { by, says, afterMs } of chooseReaction(simulation, code)) {

@@ -14,7 +14,7 @@ import { DEFAULT_ACCOUNT, getCapabilities, type PlatformKind } from './platform-
 import { SendHandler } from './sending.ts';
 
 export type { PlatformKind } from './platform-kind.ts';
-export type { DisplayedMessage as Shown } from './sending.ts';
+export type { DisplayedMessage } from './sending.ts';
 
 /** A message of a person, without the fields that the platform adds. */
 export type PersonMessage = Omit<

@@ -10,7 +10,7 @@ import { resemblesReasoning } from './reasoning-habit.ts';
 import { ShownTextState } from './shown-text.ts';
 import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 
-export type { SeparatedPiece as AnswerPiece, SeparatorOptions };
+export type { SeparatedPiece, SeparatorOptions };
 
 /**
  * The maximum length of text that may still turn out to be reasoning, in characters; a longer text

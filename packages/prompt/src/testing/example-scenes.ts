@@ -204,7 +204,7 @@ const NO_WORKSPACE: PromptScene = {
 };
 
 export {
-  createExampleWorkspace as exampleWorkspace,
+  createExampleWorkspace,
   HEARTBEAT_FEATURES,
   OWNER_FEATURES,
 } from './example-turn.ts';

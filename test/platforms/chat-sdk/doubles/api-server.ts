@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Changes } from '@parley/simulators/telegram';
+import { ChangeNotifier } from '@parley/simulators/telegram';
 
 /** A request to the API of a platform. */
 export interface ApiCall {
@@ -71,7 +71,7 @@ interface CompiledRoute {
 
 /** Serves the HTTP API of a double on loopback, records its calls and injects faults. */
 export class ApiServer {
-  readonly changes: Changes;
+  readonly changes: ChangeNotifier;
   readonly calls: ApiCall[] = [];
   readonly #routes: readonly CompiledRoute[];
   readonly #server: Server;
@@ -81,7 +81,7 @@ export class ApiServer {
   /** @param unknown handles calls that no route matches */
   constructor(routes: Routes, unknown: (call: ApiCall) => ApiAnswer) {
     const recent = () => this.calls.slice(-10).map(({ route }) => route);
-    this.changes = new Changes(() => `Its last calls: ${recent().join(', ')}`);
+    this.changes = new ChangeNotifier(() => `Its last calls: ${recent().join(', ')}`);
     this.#routes = Object.entries(routes).map(compileRoute);
     this.#refuseUnknown = unknown;
     this.#server = createServer((request, response) => {
