@@ -125,7 +125,7 @@ describe('all chats together', () => {
     expect(accepted.length).toBeLessThanOrEqual(4);
     for (const chat of refused) {
       expect(await scene.untilAnswers(chat, 1)).toEqual([
-        expect.stringContaining('messages of other chats wait'),
+        expect.stringContaining('messages in other chats are waiting'),
       ]);
     }
     const [chat = 0] = refused;

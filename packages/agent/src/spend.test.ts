@@ -228,7 +228,7 @@ describe('charging for turns', () => {
       expect(await asks(GROUP, BO)).toContain(USED_UP);
       expect(await asks(GROUP, BO)).not.toMatch(/\d/);
       expect(scene.model.asked).toHaveLength(2);
-      expect(scene.logged.filter((line) => line.includes('cap is reached'))).toHaveLength(1);
+      expect(scene.logged.filter((line) => line.includes('cap has been reached'))).toHaveLength(1);
       expect(await asks()).toBe('fine');
     });
 
