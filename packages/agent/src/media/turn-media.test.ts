@@ -217,7 +217,9 @@ describe('a document', () => {
     );
     expect(content()).toContain('shown. read_document reads it as "1-1", from offset 50.]');
     expect(content()).not.toContain('\nc\n');
-    expect(content()).toContain('[document: not shown, because the documents before it already use');
+    expect(content()).toContain(
+      '[document: not shown, because the documents before it already use',
+    );
     expect(await remembered()).toContain(
       '[document; read_document reads it as \\"1-1\\"; it begins:',
     );
@@ -238,7 +240,9 @@ describe('a document', () => {
       expect(content()).toContain(
         `[Characters 0 to ${shown} of 9,000 are shown. read_document reads`,
       );
-      expect(content()).toContain('[document: not shown, because the documents before it already use');
+      expect(content()).toContain(
+        '[document: not shown, because the documents before it already use',
+      );
     },
   );
 

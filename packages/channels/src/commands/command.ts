@@ -59,8 +59,8 @@ interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
  * message, answered after the command. `argument`, `text`: the command reads all of the text; with
  * `argument`, a final full stop is removed. `code`: the command reads the code at the beginning of
  * the text, and the rest is a message. `none`: the command ignores the text and reports that,
- * because `/stop` must never start a new turn. A list: the command reads the first word if it is in
- * the list or is the only word.
+ * because `/stop` must never start a new turn. A list of words: the command reads the first word
+ * after its name if that word is in the list or is the only word.
  */
 export type CommandRest = 'message' | 'argument' | 'text' | 'code' | 'none' | readonly string[];
 

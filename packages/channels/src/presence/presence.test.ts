@@ -166,7 +166,7 @@ describe('a reaction on the message', () => {
     expect(reactions).toEqual(['m1 👀', 'm1 undefined']);
   });
 
-  it('[F12] is not shown when the settings define none, nor for a quick answer', async () => {
+  it('[F12] is not shown when the settings define no reaction, or for a quick answer', async () => {
     bus.publish(started);
     await vi.advanceTimersByTimeAsync(2_000);
     bus.publish(acknowledged);

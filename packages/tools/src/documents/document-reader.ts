@@ -13,8 +13,8 @@ export interface DocumentRequest {
   /** A string that identifies the sender; documents are scheduled fairly among senders. */
   readonly sender: string;
   /**
-   * The requested part of its text, in characters (UTF-16 units): the offset (0 when absent) and
-   * the count.
+   * The requested part of the document's text, in characters (UTF-16 units): the offset (0 when
+   * absent) and the count.
    */
   readonly from?: number;
   readonly characters: number;

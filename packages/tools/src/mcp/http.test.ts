@@ -257,7 +257,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
   });
 });
 
-describe('[G03] an operator whose server over HTTP fails learns', () => {
+describe('[G03] an operator whose HTTP server fails', () => {
   it.each<readonly [string, Respond, string]>([
     [
       'that the key is refused',
@@ -284,12 +284,12 @@ describe('[G03] an operator whose server over HTTP fails learns', () => {
       (_asked, response) => response.writeHead(301, { location: 'https://elsewhere.test/' }).end(),
       'it redirects to another address, which is not followed; put the final address into “url”',
     ],
-  ])('%s', async (_what, respond, words) => {
+  ])('learns %s', async (_what, respond, words) => {
     const { reason } = await scene(respond);
     await reason().toContain(words);
   });
 
-  it('that no process listens at the address', async () => {
+  it('learns that no process listens at the address', async () => {
     const { url } = await scene(usual);
     const [server] = started;
     server?.closeAllConnections();

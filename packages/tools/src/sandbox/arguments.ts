@@ -179,7 +179,10 @@ type SystemMount =
   | { readonly kind: 'read-only'; readonly path: string }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
 
-/** Programs and libraries. On most systems, all paths but the first are links into it. */
+/**
+ * Programs and libraries. On most systems, all these paths except the first are links into the
+ * first one.
+ */
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 /** Only the files in /etc that programs need to start: no passwords, keys, or service settings. */
 const SETTINGS = [
