@@ -87,7 +87,6 @@ function listMentionedIds(text: string, entity: MessageEntity, me: BotIdentity):
   return named ? [String(me.id)] : [];
 }
 
-/** The people mentioned in a rich message. */
 function listMentionedInRichMessage(
   { rich_message: rich }: WireMessage,
   me: BotIdentity,

@@ -27,7 +27,6 @@ export function listMessageAttachments({
 type AttachmentSource = MessageMedia &
   Partial<Pick<WireMessage, 'poll' | 'paid_media' | 'rich_message'>>;
 
-/** All files visible in a message. */
 export function listVisibleFiles(message: AttachmentSource): Attachment[] {
   const { poll, paid_media, rich_message: rich } = message;
   const inside = [

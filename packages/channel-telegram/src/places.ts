@@ -50,7 +50,6 @@ export function toThreadId(place: ChatLocation): string | undefined {
   }
 }
 
-/** Parses a `chat.threadId` into a place. */
 export function parseThreadId(threadId: string | undefined): ChatLocation {
   if (threadId === undefined || threadId === GENERAL_TOPIC) return CHAT;
   const after = (prefix: string) =>

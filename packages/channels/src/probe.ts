@@ -58,7 +58,7 @@ export type ChannelProbe =
     };
 
 const MAX_PICTURE_BYTES = 512 * 1_024;
-/** A picture is optional, so a slow one must not delay the rest of the probe. In ms. */
+/** A picture is optional, so a slow one must not delay the rest of the probe. */
 const PICTURE_TIMEOUT_MS = 5_000;
 
 /**

@@ -25,7 +25,6 @@ export interface TurnLimits extends CallLimits {
   readonly characters: number;
 }
 
-/** The default limits of a turn. */
 export const DEFAULT_TURN_LIMITS: TurnLimits = {
   steps: 20,
   turnMs: 10 * 60_000,

@@ -129,7 +129,7 @@ const HEADERS = {
   // Asks proxies not to buffer events.
   'x-accel-buffering': 'no',
 };
-/** Clients and proxies close a stream that is silent for too long. In ms. */
+/** Clients and proxies close a stream that is silent for too long. */
 const KEEP_ALIVE_MS = 15_000;
 
 function streamAnswerEvents(

@@ -322,7 +322,7 @@ function createOverloadedError(message: string, retryAfterSeconds: number): ApiE
 
 /**
  * A conversation accepts messages again once its next turn has started; a person's limit and the
- * total limit take longer. In seconds.
+ * total limit take longer.
  */
 const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 

@@ -304,7 +304,7 @@ export async function failUncertainPart(deps: FailureDeps, { part }: DuePart): P
 }
 
 /**
- * Later parts wait for the search, so a slow search is treated like one without a result. In ms.
+ * Later parts wait for the search, so a slow search is treated like one without a result.
  */
 const FIND_WITHIN_MS = 10_000;
 

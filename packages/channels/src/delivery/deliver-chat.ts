@@ -45,7 +45,7 @@ const FILE_LIMIT_MS = 10 * 60_000;
 const AT_ONCE = 10;
 /**
  * A message part that another gateway was sending is sent again after the first duration; the
- * second is the interval between checks. In ms.
+ * second is the interval between checks.
  */
 const [OTHERS_SEND_MS, RECHECK_MS] = [5_000, 500];
 

@@ -65,7 +65,7 @@ function mayMeanOthers({ chat, addressed, mentions }: TypedReply): boolean {
   return chat.type !== 'direct' && (!addressed || mentions.length > 1);
 }
 
-/** Platforms that count in whole seconds round the time down. In ms. */
+/** Platforms that count in whole seconds round the time down. */
 const SECOND_MS = 1_000;
 
 /** Whether the question was visible in the chat, unchanged, when the sender wrote. */
@@ -103,7 +103,7 @@ function stripQuestionCode(
  * queried.
  */
 const MAX_TEXT = 4_000;
-/** A question in `sending` arrives within moments. In ms. */
+/** A question in `sending` arrives within moments. */
 const POLL_INTERVAL_MS = 200;
 const MAX_POLLS = 10;
 

@@ -26,11 +26,10 @@ const CROWDED = 0.5;
 const PERSONS_SHARE = 0.1;
 const MAX_PERSONS = 10_000;
 
-/** Between two queries, only messages of this account are counted. In ms. */
+/** Between two queries, only messages of this account are counted. */
 const COUNT_INTERVAL_MS = 1_000;
 /**
  * The query interval while the limit is reached, so that a flood does not cost a query per message.
- * In ms.
  */
 const FULL_COUNT_INTERVAL_MS = 50;
 

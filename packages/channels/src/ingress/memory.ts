@@ -27,7 +27,7 @@ export function createMemory(deps: IngressDeps) {
   };
 }
 
-/** A busy group that is not allowed costs one write per interval. In ms. */
+/** A busy group that is not allowed costs one write per interval. */
 const GROUP_NOTED_INTERVAL_MS = 5 * 60_000;
 
 const STRANGER_NOTICE_INTERVAL_MS = 60 * 60_000;

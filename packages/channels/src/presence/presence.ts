@@ -26,7 +26,7 @@ export interface PresenceDeps {
   readonly mayPreview?: ((route: ReplyRoute) => boolean) | undefined;
   /**
    * The minimum interval between two updates of a growing answer, in addition to the platform's own
-   * limit. In ms.
+   * limit.
    */
   readonly updateEveryMs?: ((route: ReplyRoute) => number) | undefined;
   /** Whether an earlier part of the chat is still pending. */
@@ -36,7 +36,7 @@ export interface PresenceDeps {
 
 /**
  * Presence ends after this time (F12) even if the end of a turn is never published; it is twice the
- * longest model call. In ms.
+ * longest model call.
  */
 const MAX_TURN_MS = 20 * 60_000;
 
@@ -292,12 +292,11 @@ function createThrottle(
 }
 
 /**
- * A typing indicator for a quick answer would cost a call and arrive together with the answer. In
- * ms.
+ * A typing indicator for a quick answer would cost a call and arrive together with the answer.
  */
 const TYPING_AFTER_MS = 300;
 
-/** A quick answer gets no reaction either. In ms. */
+/** A quick answer gets no reaction either. */
 const ACKNOWLEDGE_AFTER_MS = 1_500;
 
 /**

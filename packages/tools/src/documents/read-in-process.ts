@@ -21,7 +21,6 @@ export interface ProcessKind<Result> {
   readonly result: z.ZodType<Result>;
 }
 
-/** The limits of a process that reads one file. */
 export interface ProcessLimits {
   /** The resident memory, in bytes; Node and a library use about 90 MB of it. */
   readonly memoryBytes: number;

@@ -47,7 +47,6 @@ export interface McpConnection {
  */
 export type ProtocolOpening = 'discover' | 'initialize';
 
-/** The options of a client. */
 export interface ClientOptions {
   readonly opening: ProtocolOpening;
   /** Called when the server's lists may have changed. */

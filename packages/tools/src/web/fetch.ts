@@ -12,7 +12,6 @@ import {
   WebError,
 } from './addresses.ts';
 
-/** The limits of one fetch. */
 export interface FetchLimits {
   /** The deadline for the whole fetch, in ms. */
   readonly timeoutMs: number;

@@ -18,7 +18,6 @@ export interface WebPage {
   readonly warning?: string;
 }
 
-/** The options of a page reader. */
 export interface PageReaderOptions {
   readonly limits?: Partial<FetchLimits>;
   /** The deadline for converting a page to Markdown, in ms. */

@@ -10,7 +10,6 @@ export interface SearchHit {
   readonly snippet: string;
 }
 
-/** A search query. */
 export interface SearchQuery {
   readonly query: string;
   /** The maximum number of results to return. */
@@ -90,7 +89,6 @@ interface SearchEngine {
   readonly meaning: Readonly<Record<number, string>>;
 }
 
-/** One request to a search engine. */
 interface EngineRequest<Answer> {
   readonly url: URL;
   /** API keys are sent in headers, never in the URL. */

@@ -9,7 +9,6 @@ import { readElicitation } from './read-request.ts';
 export interface McpQuestionedCall {
   readonly server: string;
   readonly tool: string;
-  /** Repeats the call. */
   readonly repeat: (reply: McpReply) => Promise<McpResult | McpAsking>;
   readonly at: Pick<ToolCall, 'ask' | 'held' | 'signal'>;
 }

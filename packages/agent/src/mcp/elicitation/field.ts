@@ -31,7 +31,6 @@ export type FieldKind =
 
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** A field in a form. */
 export type FormField = FieldKind & {
   readonly name: string;
   readonly title: string;
