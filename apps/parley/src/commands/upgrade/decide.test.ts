@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { decideUpgrade, type Finding } from './decide.ts';
 import { formatRefusal, formatRehearsal } from './report.ts';
-import type { ReleaseRecord } from './run-release.ts';
+import type { ReleaseRecord, ReleaseRun } from './run-release.ts';
 
 const done = (value: object, code = 0) => ({ code, out: JSON.stringify(value), err: '' });
 const UNKNOWN = { code: 2, out: '', err: "error: unknown command 'replay'\n" };
-const RUN = {
-  ...{ kind: 'ran', readyMs: 900, hasDied: false, memory: { before: 100, after: 120 } },
+type Ran = Extract<ReleaseRun, { kind: 'ran' }>;
+const RUN: Ran = {
+  kind: 'ran',
+  ...{ readyMs: 900, hasDied: false, memory: { before: 100, after: 120 } },
   ...{ log: { lines: 40, errors: 0, end: '' }, stop: { code: 0, tookMs: 90 } },
-} as const;
+};
 
 function record(change: Partial<ReleaseRecord> = {}): ReleaseRecord {
   return {
@@ -40,7 +42,7 @@ const commands = (change: Partial<ReleaseRecord['commands']>) => ({
 const answers = (first: Partial<ReleaseRecord['answers'][number]>) => ({
   answers: [{ number: 0, seen: [1, 1, 1], tookMs: 80, ...first }, ...record().answers.slice(1)],
 });
-const run = (change: Partial<Extract<ReleaseRecord['run'], { kind: 'ran' }>>) => ({
+const run = (change: Partial<Ran>) => ({
   run: { ...RUN, ...change },
 });
 const replayed = (changed: number) =>
