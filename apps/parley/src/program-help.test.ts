@@ -45,7 +45,20 @@ const VERBS = new Set([
   ],
   ...['archive', 'delete', 'mark', 'pin', 'rename'],
   ...['rebuild', 'refuse', 'remove', 'report', 'restore', 'resume', 'return', 'revoke'],
-  ...['rewrite', 'run', 'search', 'send', 'show', 'sign', 'start', 'stop', 'talk', 'try', 'use', 'write'],
+  ...[
+    'rewrite',
+    'run',
+    'search',
+    'send',
+    'show',
+    'sign',
+    'start',
+    'stop',
+    'talk',
+    'try',
+    'use',
+    'write',
+  ],
 ]);
 
 async function helpOf(path: string): Promise<string> {
