@@ -83,7 +83,7 @@ async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
 
 /** Converts the data of a newer version, if an upgrade returns to this one. */
 async function completeUpgrade(folder: DataFolder, clock: StartOptions['clock']): Promise<void> {
-  const { completeReturn } = await import('./commands/upgrade/return-to-older.ts');
+  const { completeReturn } = await import('./commands/upgrade/upgrade.ts');
   await completeReturn(folder, clock);
 }
 

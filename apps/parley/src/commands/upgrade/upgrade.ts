@@ -36,6 +36,9 @@ import { createUpgradeError } from './upgrade-error.ts';
 import { giveToOwner, readUpgradeState, type UpgradeState } from './upgrade-state.ts';
 import { WATCH_LIMITS, type WatchLimits } from './watch.ts';
 
+/** Exported from here because a separate module of the bundle would cost every start a file. */
+export { completeReturn } from './return-to-older.ts';
+
 export interface UpgradeFlags {
   readonly sha256?: string;
   /** The kinds of changes that are intended, separated by commas. */
