@@ -9,7 +9,7 @@ import { makeBackup } from '../backup/make-backup.ts';
 import { readWritten } from '../simulate/play-folder.ts';
 import { type Decision, decideUpgrade } from './decide.ts';
 import { listPlayedMessages } from './played-messages.ts';
-import { restoreCopy } from './rehearsal-copy.ts';
+import { giveFolder, restoreCopy } from './rehearsal-copy.ts';
 import { type RehearsalModel, startRehearsalModel } from './rehearsal-model.ts';
 import type { IsolatedRelease } from './release-process.ts';
 import {
@@ -67,6 +67,8 @@ export async function planRehearsal(
 ): Promise<RehearsalPlan & { readonly recorded: number; close(): Promise<void> }> {
   const home = mkdtempSync(join(folder.path, WORK_PREFIX));
   const base = join(home, 'base');
+  const owner = findOwner(folder);
+  giveFolder(home, owner);
   let model: RehearsalModel | undefined;
   const close = async () => {
     await model?.close();
@@ -86,7 +88,7 @@ export async function planRehearsal(
       written: readWritten(folder.settingsFile),
       ...{ settingsFile: folder.settingsFile, secrets: loaded.secrets, env },
       canary: `the password is ${randomBytes(9).toString('hex')}`,
-      owner: findOwner(folder),
+      owner,
     };
   } catch (error) {
     await close();
@@ -99,7 +101,8 @@ const WORK_PREFIX = 'upgrading-';
 /** Removes the copies that a killed upgrade has left. */
 export function removeOldCopies({ path }: DataFolder): void {
   for (const name of readdirSync(path))
-    if (name.startsWith(WORK_PREFIX)) rmSync(join(path, name), { recursive: true, force: true });
+    if (/^(upgrading-|\.rehearsed-)/.test(name))
+      rmSync(join(path, name), { recursive: true, force: true });
 }
 
 /** As root, releases run as the user who owns the data, and never as root. */
