@@ -161,6 +161,10 @@ describe('the decision about an upgrade', () => {
       }),
     });
     expect(decideUpgrade(broken, broken).kind).toBe('go');
+    const replay = { ...replayed(2).commands, cases: done({}, 1) };
+    const changed = record({ commands: replay });
+    expect(decideUpgrade(changed, changed).kind).toBe('go');
+    expect(decideUpgrade(record(replayed(1)), changed).kind).toBe('refuse');
   });
 
   it('[D18] passes intended changes that the operator accepts, and no others', () => {

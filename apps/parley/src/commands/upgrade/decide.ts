@@ -133,28 +133,35 @@ function judgeCommands(before: ReleaseRecord, after: ReleaseRecord): readonly Fi
   const failures = findNewFailures(before.commands.doctor, doctor);
   return [
     ...failures.map((text) => ask('doctor', `the doctor fails: ${text}`)),
-    ...judgeReplay(replay),
-    ...judgeCases(cases),
+    ...judgeReplay(before.commands.replay, replay),
+    ...judgeCases(before.commands.cases, cases),
   ];
 }
 
-function judgeReplay(replay: ReleaseRecord['commands']['replay']): readonly Finding[] {
-  const result = readReplay(replay);
-  if (result.kind === 'absent')
+type Ended = ReleaseRecord['commands']['replay'];
+
+/** What the old release cannot rebuild either is not the fault of the new one. */
+function judgeReplay(before: Ended, after: Ended): readonly Finding[] {
+  const [was, is] = [readReplay(before), readReplay(after)];
+  if (is.kind === 'absent')
     return [note('prompts', 'recorded turns were not replayed: it has no "parley replay"')];
-  if (result.kind === 'failed')
-    return [refuse('prompts', `replaying recorded turns failed: ${result.reason}`)];
-  const { same, changed, diverged, incomplete } = result;
+  if (is.kind === 'failed') {
+    const text = `replaying recorded turns failed: ${is.reason}`;
+    return [was.kind === 'failed' ? note('prompts', text) : refuse('prompts', text)];
+  }
+  const { same, changed, diverged, incomplete } = is;
   const all = same + changed + diverged + incomplete;
   const text = `of ${all} recorded turns ${same} have the same request, ${changed + diverged} another one, ${incomplete} are incomplete`;
-  return [changed + diverged > 0 ? ask('prompts', text) : note('prompts', text)];
+  const known = was.kind === 'replayed' ? was.changed + was.diverged : 0;
+  return [changed + diverged > known ? ask('prompts', text) : note('prompts', text)];
 }
 
-function judgeCases(cases: ReleaseRecord['commands']['cases']): readonly Finding[] {
-  const { code, out, err } = cases;
-  if (isUnknownCommand(cases)) return [note('cases', 'no cases were run: it has no "parley eval"')];
-  if (code === 0) return [note('cases', 'all cases pass')];
-  return [refuse('cases', `cases fail (code ${code}): ${firstLine(err || out)}`)];
+function judgeCases(before: Ended, after: Ended): readonly Finding[] {
+  if (isUnknownCommand(after)) return [note('cases', 'no cases were run: it has no "parley eval"')];
+  if (after.code === 0) return [note('cases', 'all cases pass')];
+  const text = `cases fail (code ${after.code}): ${firstLine(after.err || after.out)}`;
+  const failedBefore = before.code !== 0 && !isUnknownCommand(before);
+  return [failedBefore ? note('cases', `${text}, as before`) : refuse('cases', text)];
 }
 
 const MIN_LOG_LINES = 200;

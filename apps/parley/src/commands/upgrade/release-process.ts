@@ -57,7 +57,7 @@ export interface StartedRelease {
 export interface ReleaseLog {
   readonly lines: number;
   readonly errors: number;
-  /** The last lines, for the report. */
+  /** The error with which it ended, or else its last lines. */
   readonly end: string;
 }
 
@@ -129,11 +129,13 @@ function collect(child: ChildProcess, name: 'stdout' | 'stderr', limit: number):
 }
 
 function summarizeLog(out: CollectedText, err: CollectedText): ReleaseLog {
-  const said = `${err.text().trim() || out.text().trim()}`;
+  const said = err.text().trim() || out.text().trim();
+  const lines = said.split('\n');
+  const cause = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.slice(-3).join(' ');
   return {
     lines: out.lines() + err.lines(),
     errors: out.errors() + err.errors(),
-    end: said.split('\n').slice(-3).join(' ').slice(-400),
+    end: cause.slice(-400),
   };
 }
 
