@@ -18,7 +18,7 @@ else {
     await build();
   } catch (error) {
     process.stderr.write(
-      `The bundle could not be built, so Parley runs from its sources, which start more slowly: ${error}\n`,
+      `The bundle could not be built, so Parley runs from its sources and starts more slowly: ${error}\n`,
     );
   }
 }

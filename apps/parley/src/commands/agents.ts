@@ -26,7 +26,7 @@ function formatAgent(agent: ShownAgent): string {
     ...(profile === null ? [] : [`  profile    ${profile}`]),
     `  workspace  ${workspace ?? '-'}`,
     `  owners     ${owners.join(', ')}`,
-    `  answers    ${routes.length === 0 ? 'nothing: no rule routes to it' : routes.join('; ')}`,
+    `  answers    ${routes.length === 0 ? 'none: no rule routes to this agent' : routes.join('; ')}`,
   ];
   return lines.map(stripControls).join('\n');
 }
