@@ -88,7 +88,7 @@ describe('parley conversations without a running gateway', () => {
     expect(conversations).toMatchObject([{ id: 'web:c2' }, { id: 'web:c1' }]);
   });
 
-  it('[U12] renames a conversation in the list, and gives it its own title again', async () => {
+  it('[U12] renames a conversation in the list and restores its original title', async () => {
     const { out } = await run('rename', 'web:c1', 'Harbor\u001b[2J');
     expect(out).toBe('The conversation is now named Harbor.');
     expect((await run()).out).toMatch(/web:c1 +Harbor/);
@@ -98,7 +98,7 @@ describe('parley conversations without a running gateway', () => {
     expect((await run()).out).toMatch(/web:c1 +Ada 🦜/);
   });
 
-  it('[U12] pins, archives and marks a conversation, and undoes that', async () => {
+  it('[U12] pins, archives and marks a conversation, and undoes each change', async () => {
     const said = async (...args: readonly string[]) => (await run(...args, 'web:c1')).out;
     const marks = async () => JSON.parse((await run('--json')).out).marks;
     expect(await said('pin')).toBe('Pinned.');
@@ -113,7 +113,7 @@ describe('parley conversations without a running gateway', () => {
     expect(await said('mark-read', '--off')).toBe('Unread.');
   });
 
-  it('[U12] deletes a conversation only when asked to be sure, after saying what would be lost', async () => {
+  it('[U12] deletes a conversation only with --yes, and otherwise lists what would be lost', async () => {
     const asked = await run('delete', 'web:c1');
     expect(asked).toMatchObject({ code: 0, err: '' });
     expect(asked.out).toMatch(/^This would delete 1 message and 0 answers for everyone/);
@@ -128,7 +128,7 @@ describe('parley conversations without a running gateway', () => {
     expect(await run('delete', 'web:c1', '--yes')).toEqual({ code: 1, out: MISSING, err: '' });
   });
 
-  it('[U12] says that details of a conversation need a running gateway', async () => {
+  it('[U12] reports that the details of a conversation need a running gateway', async () => {
     const { code, out } = await run('show', 'web:c1');
     expect(code).toBe(3);
     expect(out).toContain(`No gateway is running on ${folder.path}.`);
@@ -150,7 +150,7 @@ describe('parley conversations without a running gateway', () => {
     }
   });
 
-  it('[U02] points to the help of the command on stderr when it is used wrongly', async () => {
+  it("[U02] refers to the command's help on stderr if the command is misused", async () => {
     const longId = 'x'.repeat(701);
     for (const args of [
       ['show'],

@@ -30,7 +30,7 @@ export async function printLogs(
   let printed = new Set<string>();
   for (;;) {
     const isFirst = after === undefined;
-    // With a limit of 0, the newest line is still read, because it marks where new lines begin.
+    // With a limit of 0, the newest line is still read, because it marks where the new lines begin.
     const limit = isFirst ? Math.max(first, 1) : MAX_LINES;
     const { lines, processes } = await readKeptLog(folder.logs, {
       ...{ ...asked, conversation, after, limit },

@@ -201,7 +201,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .filter(({ usedAt, createdAt }) => usedAt === null && createdAt < now - HANDED_OVER_MS)
         .map(
           ({ name, role, createdAt }) =>
-            `${name} (${role}) was added on ${formatDay(createdAt)} and never signed in.`,
+            `${name} (${role}) was added on ${formatDay(createdAt)} and has never signed in.`,
         ),
   }),
   defineAuditCheck('settings', {
@@ -209,32 +209,33 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'warning',
     title: 'Webhooks have a secret of at least 24 characters.',
     advice:
-      'Create one with "openssl rand -hex 24": anyone who guesses it can write in the name of any user.',
+      'Create one with "openssl rand -hex 24". Anyone who guesses the secret can write in any user\'s name.',
     run: (facts) =>
       facts.webhooks.flatMap(({ name, secretLength }): (string | CheckFinding)[] => {
         if (secretLength === 0) {
-          return [{ found: `The webhook of ${name} has no secret.`, severity: 'critical' }];
+          return [{ found: `The webhook for ${name} has no secret.`, severity: 'critical' }];
         }
         if (secretLength >= 24) return [];
-        return [`The secret of the webhook of ${name} has only ${secretLength} characters.`];
+        return [`The secret of the webhook for ${name} has only ${secretLength} characters.`];
       }),
   }),
   defineAuditCheck('settings', {
     id: 'access.unverified-webhook',
     severity: 'critical',
-    title: 'Calls of platforms are verified.',
-    advice: 'Remove that setting: anyone who finds the address can write in the name of any user.',
+    title: 'Calls from platforms are verified.',
+    advice:
+      "Remove that setting. Otherwise, anyone who finds the address can write in any user's name.",
     run: ({ channels }) =>
       unverifiedAccounts(channels).map(
-        ({ name, setting }) => `${name} accepts calls that nobody has signed (${setting}).`,
+        ({ name, setting }) => `${name} accepts unsigned calls (${setting}).`,
       ),
   }),
   defineAuditCheck('settings', {
     id: 'access.weak-hook-token',
     severity: 'critical',
-    title: 'The tokens of hooks cannot be guessed, and no two hooks share one.',
+    title: 'Hook tokens cannot be guessed, and no two hooks share a token.',
     advice:
-      'Create one for each with "openssl rand -hex 24": its holder can start turns of the agent.',
+      'Create a token for each hook with "openssl rand -hex 24". Anyone who has the token can start turns.',
     run({ settings, token: ofPage }) {
       const hooks = Object.entries(settings.hooks);
       const used = [ofPage, ...hooks.map(([, { token }]) => token)];
@@ -266,7 +267,8 @@ export const ACCESS_CHECKS: readonly Check[] = [
     id: 'access.servers-without-tls',
     severity: 'warning',
     title: 'Connections to databases and Redis on other machines are encrypted.',
-    advice: 'Use rediss://, and sslmode=verify-full in store.url, unless the network is private.',
+    advice:
+      'Use rediss://, and put sslmode=verify-full into store.url, unless the network is private.',
     run: ({ settings: { queue, store } }) => {
       const plain = [
         ...(queue.url?.startsWith('redis://') ? [['Redis', queue.url] as const] : []),
@@ -304,10 +306,10 @@ function findWithoutPassword(
   if (url === undefined || password !== undefined || URL.parse(url)?.password) return [];
   const host = getHost(url);
   if (isLoopbackHost(host)) {
-    const found = `${server} on this machine requires no password, so every local program can use it.`;
+    const found = `${server} on this machine does not require a password, so every local program can use it.`;
     return [{ found, severity: 'info' }];
   }
-  return [{ found: `${server} on ${host} requires no password.`, severity: 'warning' }];
+  return [{ found: `${server} on ${host} does not require a password.`, severity: 'warning' }];
 }
 
 function listAccounts({ channels }: SettingsFacts) {

@@ -27,8 +27,8 @@ async function findings(servers: readonly string[], runs = true) {
   return MCP_CHECK.run(facts, AbortSignal.timeout(1_000));
 }
 
-describe("[G03] [U02] the doctor's check of MCP servers", () => {
-  it('names the server that needs a sign-in, and the location of the button', async () => {
+describe("[G03] [U02] the doctor's check of the MCP servers", () => {
+  it('names the server that needs a sign-in and says where the button is', async () => {
     expect(await findings(['files', 'notes', 'desk'])).toMatchObject([
       { severity: 'ok', found: 'files: connected, 3 tools, 0 prompts' },
       {

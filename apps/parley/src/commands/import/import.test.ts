@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { importWorkspace } from './import.ts';
 
-/** The files of an OpenClaw workspace after a few weeks of use. */
+/** The files in an OpenClaw workspace after a few weeks of use. */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': '# AGENTS.md\n\nEvery session: read SOUL.md.\n',
   'SOUL.md': '---\ntitle: "SOUL"\nread_when:\n  - always\n---\n\nA helpful lobster.\n',
@@ -102,7 +102,7 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('green tea');
   });
 
-  it('lists the files that it omits, with the reasons', async () => {
+  it('lists the omitted files with the reasons', async () => {
     put(join(base, '.openclaw', 'credentials', 'key'), 'canary-secret');
     symlinkSync('/etc/passwd', join(from, 'link.md'));
     writeFileSync(join(from, 'big.md'), 'a'.repeat(1_000_001));
@@ -119,7 +119,7 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('canary-secret');
   });
 
-  it('[H02] [W01] imports the heartbeat tasks with their last run times, and shows how it interprets the tasks', async () => {
+  it('[H02] [W01] imports the heartbeat tasks with the times of their last runs, and shows how it interprets the tasks', async () => {
     const tasks = '---\nsummary: x\n---\n- Email: every 30 min (9 AM - 9 PM)\n- Calendar: hourly\n';
     const state = '{"lastChecks":{"email":1703275200}}';
     put(join(from, 'HEARTBEAT.md'), tasks);
@@ -137,7 +137,7 @@ describe('parley import openclaw', () => {
     );
   });
 
-  it('[H11] [W10] reads HEARTBEAT.md as the heartbeat does: its encoding, its problems, and the text outside the tasks', async () => {
+  it('[H11] [W10] reads HEARTBEAT.md the way the heartbeat does: its encoding, its problems, and the text outside the tasks', async () => {
     const tasks = '# Heartbeat\nBe brief.\n\n- Email: every 30 min\n- Bills: every 2-3 days\n';
     writeFileSync(join(from, 'HEARTBEAT.md'), Buffer.from(`\ufeff${tasks}`, 'utf16le'));
     put(join(from, 'USER.md'), '- **Timezone:** the usual\n');
@@ -216,13 +216,13 @@ describe('parley import openclaw', () => {
     expect(readFileSync(workspace('memory'), 'utf8')).toBe('mine');
   });
 
-  it('copies a file with a hard link as an independent file', async () => {
+  it('copies a file with several hard links as an independent file', async () => {
     linkSync(join(from, 'MEMORY.md'), join(from, 'notes.md'));
     expect(await run(true)).toBe(0);
     expect(statSync(workspace('notes.md')).nlink).toBe(1);
   });
 
-  it('refuses folders that are not a workspace, and the current workspace itself', async () => {
+  it('refuses a folder that is not a workspace, and the current workspace itself', async () => {
     await expect(run(false, join(base, 'none'))).rejects.toMatchObject({ code: 'import-folder' });
     await expect(run(false, base)).rejects.toMatchObject({
       code: 'import-folder',

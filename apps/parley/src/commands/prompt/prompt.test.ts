@@ -119,7 +119,7 @@ describe('parley prompt on a past turn', () => {
     for (const control of ['\u001b', '\u0007']) expect(written.out).not.toContain(control);
   });
 
-  it('[P17] prints everything as JSON for programs', async () => {
+  it('[P17] prints everything as JSON with --json', async () => {
     await record({ t1: {} });
     expect(await prompt('--turn', 't1', '--json')).toBe(0);
     expect(JSON.parse(written.out)).toMatchObject({
@@ -176,7 +176,7 @@ describe('parley prompt on a past turn', () => {
     ['a bad limit', ['--list', '--limit', '0'], 'a number from 1 to 1000'],
     ['two ways to name the turn', ['--last', '--turn', 't1'], 'cannot be used with'],
     ['a past turn together with a preview', ['--last', '--heartbeat'], "'--heartbeat'"],
-  ])('[P17] refuses %s as wrong usage', async (_what, args, words) => {
+  ])('[P17] rejects %s as incorrect usage', async (_what, args, words) => {
     await record({ t1: { at: 1 } });
     expect(await prompt(...args)).toBe(2);
     expect(written.err).toContain(words);
@@ -188,7 +188,7 @@ describe('parley prompt on a past turn', () => {
     expect(written.out).toContain('t2 · ');
   });
 
-  it('[P17] creates no database', async () => {
+  it('[P17] does not create a database', async () => {
     expect(await prompt('--last')).toBe(1);
     expect(written.err).toContain('No prompt has been recorded yet');
     expect(readdirSync(folder)).toEqual([]);
