@@ -20,9 +20,9 @@ import type { LoadedSettings } from './settings.ts';
 export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
-  /** The settings file to name in messages, if the file in the data folder is a copy. */
+  /** The settings file to name in messages, if the file in the data folder is a copy of it. */
   readonly settingsToEdit?: string;
-  /** The role of this process; by default, it takes all roles. */
+  /** The role of this process; by default, it takes on all roles. */
   readonly role?: ProcessRole | undefined;
   /** Overrides `http.port` in the settings. */
   readonly port?: number | undefined;

@@ -63,13 +63,13 @@ describe('parley conversations without a running gateway', () => {
       out: 'The message is queued; the agent will no longer answer 1 message.',
       err: '',
     });
-    expect((await run('hand-back', 'web:c1')).out).toBe('The agent answers there again.');
     expect((await run('hand-back', 'web:c1')).out).toBe(
-      'No person had taken over that conversation.',
+      'The agent answers in that conversation again.',
     );
+    expect((await run('hand-back', 'web:c1')).out).toBe('That conversation was not taken over.');
     const { out } = await run('takeovers');
     expect(out).toMatch(/Ada 🦜: The owner took it over; The owner ended it/);
-    expect(out).toMatch(/Ada 🦜: The owner wrote in the name of the agent/);
+    expect(out).toMatch(/Ada 🦜: The owner wrote in the agent's name/);
     const { entries } = JSON.parse((await run('takeovers', '--json')).out);
     expect(entries).toHaveLength(2);
   });

@@ -26,7 +26,7 @@ const READY: ShownSkill = {
   primaryEnv: null,
 };
 
-describe('the table of skills', () => {
+describe('the list of skills', () => {
   it('[S09] lists usable skills first, in columns that fit', () => {
     const unfit: ShownSkill = {
       ...READY,
@@ -47,7 +47,7 @@ describe('the table of skills', () => {
     ]);
   });
 
-  it('[S08] [S09] shows who can see a skill, and why it has no command', () => {
+  it('[S08] [S09] shows who can see a skill, and why a skill has no command', () => {
     const readers = 'owner' as const;
     const commandProblem = 'no command: /help is one of Parley’s own';
     const told = formatSkillTable(
@@ -76,7 +76,7 @@ describe('the table of skills', () => {
     expect(formatSkillPage(from('settings'))).toContain('sees its full text, 42 tokens');
   });
 
-  it('[S01] removes control characters from a skill’s texts', () => {
+  it('[S01] removes control characters from what a skill contains', () => {
     const told = formatSkillTable([{ ...READY, name: 'a\u001b[2Jb\nc' }], LIMITS);
     expect(told).not.toContain('\u001b');
     expect(told.split('\n')).toHaveLength(4);

@@ -116,7 +116,7 @@ describe('the default installation', () => {
     expect(written.out).toMatch(/checks: 0 critical, 0 warnings, \d notes?/);
     const before = readFileSync(join(folder, 'parley.yaml'), 'utf8');
     expect(await audit('--fix')).toBe(0);
-    expect(written.out).toContain('No file mode had to be fixed.');
+    expect(written.out).toContain('All file modes were already correct.');
     expect(readFileSync(join(folder, 'parley.yaml'), 'utf8')).toBe(before);
   });
 });
@@ -255,11 +255,7 @@ describe('an audit in which one check fails', () => {
 describe('an audit that cannot run', () => {
   it.each<[string, () => void, RegExp]>([
     ['no folder', () => {}, /There is no data folder .*--data/],
-    [
-      'a folder that is not a data folder',
-      () => mkdirSync(folder),
-      /is not a data folder of Parley/,
-    ],
+    ['a folder that is not a data folder', () => mkdirSync(folder), /is not a Parley data folder/],
     [
       'broken settings',
       () => {

@@ -55,7 +55,7 @@ describe("[G03] [U02] the doctor's check of the MCP servers", () => {
     expect(found).toMatchObject({
       severity: 'warning',
       found: 'secrets/mcp-old.json is a sign-in for a server that is not in the settings',
-      advice: 'Revoke the access at that server, and delete the file.',
+      advice: 'Revoke the access at that server and delete the file.',
     });
     expect(others).toEqual([]);
   });

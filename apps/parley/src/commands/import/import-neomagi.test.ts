@@ -152,7 +152,7 @@ describe('parley import neomagi', () => {
     }
     rmSync(join(data(), 'workspace'), { recursive: true });
     const fresh = await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes');
-    expect(fresh).toMatch(/AGENTS\.md .*its facts about you are moved to the owner’s notes/);
+    expect(fresh).toMatch(/AGENTS\.md .*what it says about you is moved to the owner’s notes/);
     expect(canaries(fresh)).toEqual([]);
   });
 
@@ -202,7 +202,7 @@ describe('parley import neomagi', () => {
     mkdirSync(join(data(), 'workspace'));
     writeFileSync(join(data(), 'workspace', 'USER.md'), 'mine\n');
     const said = await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes');
-    expect(said).toContain('the facts about you are in owner-notes.md, which only you can read');
+    expect(said).toContain('the notes about you are in owner-notes.md, which only you can read');
     expect(copy('USER.md')).toBe('mine\n');
     expect(copy('owner-notes.md')).toMatch(/^---\naudience: owner\n---\n\n## From AGENTS\.md/);
     expect(canaries(copy('owner-notes.md'))).toEqual(['CAT', 'IDENTITY', 'SLEEP', 'SOUL', 'WORK']);

@@ -107,7 +107,7 @@ describe('parley import openclaw', () => {
     symlinkSync('/etc/passwd', join(from, 'link.md'));
     writeFileSync(join(from, 'big.md'), 'a'.repeat(1_000_001));
     expect(await run(true, join(base, '.openclaw'))).toBe(0);
-    expect(printed).toMatch(/openclaw\.json +settings of OpenClaw, perhaps with secrets/);
+    expect(printed).toMatch(/openclaw\.json +OpenClaw settings, which may contain secrets/);
     expect(printed).toMatch(/\.\.\/credentials +secrets/);
     expect(printed).toMatch(/BOOTSTRAP\.md +its first conversation is over/);
     expect(printed).toMatch(/canvas\/index\.html +pages for OpenClaw devices/);
@@ -126,14 +126,14 @@ describe('parley import openclaw', () => {
     put(join(from, 'memory/heartbeat-state.json'), state);
     expect(await run(true)).toBe(0);
     expect(printed).toMatch(
-      /Standing tasks of HEARTBEAT\.md\n +Email +every 30 min, 09:00–21:00, last run 2023-12-22T20:00:00\.000Z\n +Calendar +every hour\n/,
+      /Standing tasks in HEARTBEAT\.md\n +Email +every 30 min, 09:00–21:00, last run 2023-12-22T20:00:00\.000Z\n +Calendar +every hour\n/,
     );
     expect(readFileSync(workspace('memory/heartbeat-state.json'), 'utf8')).toBe(state);
     expect(readFileSync(workspace('HEARTBEAT.md'), 'utf8')).toContain('Calendar: hourly');
     put(join(from, 'HEARTBEAT.md'), 'Look at the mail, and be nice.\n');
     await run(false);
     expect(printed).toMatch(
-      /heartbeat +every 30 min, last run .*\n +the file does not show where one task ends and the next begins, so all of it is one task/,
+      /heartbeat +every 30 min, last run .*\n +the file does not show where one task ends and the next begins, so all of it counts as one task/,
     );
   });
 
@@ -190,10 +190,10 @@ describe('parley import openclaw', () => {
     symlinkSync(join(base, 'nowhere.md'), workspace('MEMORY.md'));
     expect(await run(true)).toBe(0);
     expect(readFileSync(workspace('SOUL.md'), 'utf8')).toBe('mine');
-    expect(printed).toMatch(/SOUL\.md +a file of your own/);
-    expect(printed).toMatch(/AGENTS\.md +still unchanged since Parley created it: delete it/);
+    expect(printed).toMatch(/SOUL\.md +one of your own files/);
+    expect(printed).toMatch(/AGENTS\.md +still the file that Parley created: delete it/);
     expect(() => statSync(join(base, 'nowhere.md'))).toThrow('ENOENT');
-    expect(printed).toMatch(/MEMORY\.md +a file of your own/);
+    expect(printed).toMatch(/MEMORY\.md +one of your own files/);
     printed = '';
     await run(true);
     expect(printed).toMatch(/USER\.md +the same/);

@@ -205,7 +205,7 @@ function findWorkspace(
   const { name, usual } = AGENTS[agent];
   throw new CliError(
     'import-folder',
-    `${folder} is not a ${name} workspace: it contains neither ${MARKS.join(' nor ')}. ${usual}`,
+    `There is no ${name} workspace in ${folder}: it contains neither ${MARKS.join(' nor ')}. ${usual}`,
   );
 }
 

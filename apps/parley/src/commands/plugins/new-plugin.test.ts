@@ -101,7 +101,7 @@ describe('parley plugins new', () => {
     writeFileSync(join(folder, 'dice/index.ts'), 'mine');
     const { code, out } = await plugins('dice', '--in', folder);
     expect(code).toBe(1);
-    expect(out).toContain(`${join(folder, 'dice')} exists already, and nothing in it was changed.`);
+    expect(out).toContain(`${join(folder, 'dice')} already exists and was not changed.`);
     expect(readdirSync(join(folder, 'dice'))).toEqual(['index.ts']);
     expect(readFileSync(join(folder, 'dice/index.ts'), 'utf8')).toBe('mine');
   });
@@ -116,12 +116,12 @@ describe('parley plugins new', () => {
   it('[P16] writes nothing for an invalid name, and exits with the code for incorrect usage', async () => {
     const { code, out } = await plugins('web', '--channel', '--in', folder);
     expect([code, readdirSync(folder)]).toEqual([2, []]);
-    expect(out).toContain('The channel web belongs to Parley itself.');
+    expect(out).toContain('The name web is taken by one of Parley's own channels.');
   });
 
   it('[P16] names the folder that cannot be written', async () => {
     writeFileSync(join(folder, 'file'), '');
     const { code, out } = await plugins('dice', '--in', join(folder, 'file'));
-    expect([code, out]).toEqual([1, expect.stringContaining('file/dice cannot be written: ')]);
+    expect([code, out]).toEqual([1, expect.stringContaining('file/dice is not writable: ')]);
   });
 });

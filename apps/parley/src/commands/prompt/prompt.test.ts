@@ -137,7 +137,7 @@ describe('parley prompt on a past turn', () => {
     expect(await prompt('--diff')).toBe(0);
     expect(written.out).toContain('- monday');
     expect(written.out).toContain('+ tuesday');
-    expect(written.out).toContain('~ facts   ◄ the shared beginning ends here, after 5 characters');
+    expect(written.out).toContain('~ facts   ◄ the shared prefix ends here, after 5 characters');
     expect(written.out).toMatch(/shared {2}the first 12 characters \(12 bytes\)/);
     written.out = '';
     expect(await prompt('--diff', 't2', 't1', '--json')).toBe(0);
@@ -215,7 +215,7 @@ describe('parley prompt on a preview', () => {
     expect(temporary()).toEqual(before);
   });
 
-  it('[P17] prefers the existing files of an incomplete workspace', async () => {
+  it('[P17] uses the existing files of an incomplete workspace before the templates', async () => {
     mkdirSync(join(folder, 'workspace'));
     writeFileSync(join(folder, 'workspace', 'SOUL.md'), 'Speak in rhymes about otters.\n');
     expect(await prompt('--channel', 'web', '--full')).toBe(0);

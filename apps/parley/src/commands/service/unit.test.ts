@@ -105,7 +105,7 @@ describe('the systemd unit', () => {
       );
   });
 
-  it('[U06] is refused for a path that would add lines to the unit', () => {
+  it('[U06] is refused if a path would add lines to the unit', () => {
     expect(() => createSystemdUnit({ ...FACTS, folder: '/srv/a\nExecStartPre=/bin/evil' })).toThrow(
       /control character/,
     );
