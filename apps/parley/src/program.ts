@@ -56,11 +56,11 @@ export function describeProgram(runs: CommandRunners): Command {
     )
     .option(
       '--data <folder>',
-      'keep everything in this folder (default: PARLEY_HOME, else ~/.parley)',
+      'keep all data in this folder (default: PARLEY_HOME, else ~/.parley)',
     )
     .option(
       '--config <file>',
-      'use this settings file (default: that of the running gateway, else parley.yaml in the data folder)',
+      'use this settings file (default: the running gateway’s file, else parley.yaml in the data folder)',
     )
     .version(formatVersion(), '--version', 'show the versions of Parley and Node')
     .configureHelp({ showGlobalOptions: true })
@@ -128,6 +128,6 @@ function describeHelp(program: Command): void {
   });
   addExamples(help, [
     ['parley help logs', 'the same as "parley logs --help"'],
-    ['parley help dead replay', 'a command of a group'],
+    ['parley help dead replay', 'a command in a group'],
   ]);
 }

@@ -157,7 +157,7 @@ function AgentsSection(): VNode | null {
               {title} ({name})
             </b>
             <span>
-              {model}; {routes.join('; ') || 'no rule routes to it'}
+              {model}; {routes.join('; ') || 'no rule routes to this agent'}
             </span>
           </li>
         ))}

@@ -55,7 +55,7 @@ describe('the list of skills', () => {
       LIMITS,
     );
     expect(told).toContain(
-      'no command: /help is one of Parley’s own; for the owner only; not shown to the model',
+      'no command: /help is one of Parley’s own; only for the owner; not shown to the model',
     );
   });
 
@@ -73,7 +73,7 @@ describe('the list of skills', () => {
       'TRIP_KEY, from skills.entries.plan-trip.apiKey',
     );
     expect(formatSkillPage(from('environment'))).toContain('TRIP_KEY, set in the environment');
-    expect(formatSkillPage(from('settings'))).toContain('sees its full text, 42 tokens');
+    expect(formatSkillPage(from('settings'))).toContain('sees the full text, 42 tokens');
   });
 
   it('[S01] removes control characters from what a skill contains', () => {

@@ -143,7 +143,7 @@ describe('parley import openclaw', () => {
     put(join(from, 'USER.md'), '- **Timezone:** the usual\n');
     await run(false);
     expect(printed).toMatch(/Email +every 30 min\n +Bills +every 2 days\n/);
-    expect(printed).toContain('1 line outside the tasks, given to the run of each task');
+    expect(printed).toContain("1 line outside the tasks, included in each task's run");
     expect(printed).toMatch(/HEARTBEAT\.md, line 5, task Bills: found "every 2-3 days"/);
     expect(printed).toContain('USER.md: "the usual" is not a time zone');
     await run(true);

@@ -116,7 +116,7 @@ describe('parley plugins new', () => {
   it('[P16] writes nothing for an invalid name, and exits with the code for incorrect usage', async () => {
     const { code, out } = await plugins('web', '--channel', '--in', folder);
     expect([code, readdirSync(folder)]).toEqual([2, []]);
-    expect(out).toContain('The name web is taken by one of Parley's own channels.');
+    expect(out).toContain("The name web is taken by one of Parley's own channels.");
   });
 
   it('[P16] names the folder that cannot be written', async () => {

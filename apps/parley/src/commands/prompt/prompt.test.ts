@@ -267,7 +267,7 @@ describe('parley prompt on a preview', () => {
   });
 
   it.each<[readonly string[], string]>([
-    [[], 'Select a turn: --list'],
+    [[], 'Select a turn with --list'],
     [['--channel', 'discrod'], 'Known: web, terminal, discord, telegram, whatsapp.'],
     [['--channel', 'web', '--chat', 'gruop'], '--chat is direct, group, channel, thread'],
     [['--channel', 'web', '--mode', 'tiny'], '--mode is full, light, minimal, none, not "tiny"'],

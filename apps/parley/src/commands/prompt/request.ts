@@ -38,7 +38,7 @@ export function parsePreviewRequest({
 }: PreviewFlags) {
   if (channel === undefined) {
     throw new UsageError(
-      'Select a turn: --list for all kept ones, --last for the newest, --turn or --message with an id, --diff for two, or --channel for a preview.',
+      'Select a turn with --list (all stored turns), --last (the newest), --turn or --message (by id) or --diff (two turns), or show a preview with --channel.',
     );
   }
   const message: HypotheticalMessage = { ...flags, channel, chatType: parseChatType(chat) };

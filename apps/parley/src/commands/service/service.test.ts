@@ -132,7 +132,7 @@ describe('a user service', () => {
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
     expect(await showServiceStatus(cli, user())).toBe(3);
     const journal = written('log');
-    expect(journal).toContain('Parley has stopped; nothing was lost.');
+    expect(journal).toContain('Parley has stopped. Nothing was lost.');
     for (const secret of [readToken(cli.folder) ?? 'none', 'parley_session_'])
       expect(journal).not.toContain(secret);
   });
