@@ -113,7 +113,7 @@ describe('conversations', () => {
     expect(await ask('list', {})).toMatchObject({ conversations: [first], next: null });
   });
 
-  it('[U08] are shown one at a time, with their messages page by page', async () => {
+  it('[U08] are shown one at a time, with their messages in pages', async () => {
     for (const id of ['1', '2', '3']) await store.inbox.accept(message(id, `text ${id}`));
     expect(await ask('show', { id: ID })).toMatchObject({
       ...{ title: 'Ann', agent: 'Polly', model: null, models: ['m2'], usualModel: 'm1' },
@@ -125,7 +125,7 @@ describe('conversations', () => {
     await expect(ask('show', { id: 'nobody' })).rejects.toThrow('no such conversation');
   });
 
-  it('[F14] name their agents in lists and in search results', async () => {
+  it('[F14] show the names of their agents in lists and in search results', async () => {
     const asked = message('1', 'the garden');
     await store.inbox.accept(asked);
     const conversationId = `@support/${asked.conversationId}`;
@@ -138,7 +138,7 @@ describe('conversations', () => {
     expect(await ask('search', { words: 'garden' })).toMatchObject({ hits: agents });
   });
 
-  it('[U08] are searched, and no excerpt contains a secret', async () => {
+  it('[U08] can be searched, and excerpts do not contain secrets', async () => {
     await store.inbox.accept(message('1', `the key ${SECRET} of the garden`));
     expect(await ask('search', { words: 'garden' })).toMatchObject({
       hits: [{ excerpt: 'the key [secret] of the garden', title: 'Ann' }],
@@ -146,7 +146,7 @@ describe('conversations', () => {
     });
   });
 
-  it('[U12] have the name that the reader gave them wherever they are shown', async () => {
+  it("[U12] are shown with the reader's own name for them everywhere", async () => {
     await store.inbox.accept(message('1', 'the garden'));
     await ask('take-over', { conversationId: ID });
     await ask('rename', { id: ID, title: 'Harbor' });
@@ -175,7 +175,7 @@ describe('conversations', () => {
     await expect(ask(name, input)).rejects.toMatchObject({ code: 'wrong-input' });
   });
 
-  it('[U08] are stopped, restarted and switched to another mode and model', async () => {
+  it('[U08] can be stopped, restarted and switched to another mode and model', async () => {
     await store.inbox.accept(message('1', 'hello'));
     await ask('set-mode', { id: ID, mode: 'ask' });
     await ask('set-model', { id: ID, model: 'm2' });
@@ -208,7 +208,7 @@ describe('conversations', () => {
     }
   });
 
-  it('[U12] list their people with rights, linked accounts, usage and limit, by most recent message', async () => {
+  it('[U12] list their people, most recent message first, with rights, linked accounts, usage and limit', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const boss = message('2', 'hi');
     const sender = { id: 'boss', name: 'Bo', isBot: false };
@@ -245,7 +245,7 @@ describe('conversations', () => {
     expect(next.conversations.map(({ id }) => id)).toEqual([ID]);
   });
 
-  it('[U12] are deleted only by owners, together with waiting and running work, and the lane is woken', async () => {
+  it('[U12] can be deleted only by owners; waiting and running work is deleted as well, and the lane is woken', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const operator = { caller: { ...CALL.caller, role: 'operator' } } as const;
     for (const name of ['contents', 'delete'] as const) {
@@ -262,7 +262,7 @@ describe('conversations', () => {
     }
   });
 
-  it('[U12] are taken over, answered and handed back, and each action is recorded with its author', async () => {
+  it('[U12] can be taken over, answered and handed back, and each action is recorded with its author', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     expect(await ask('take-over', { conversationId })).toEqual({ by: 'Ann', until: 3_600_000 });
@@ -300,7 +300,7 @@ describe('conversations', () => {
     ['hand-back', {}],
     ['reply', { text: 'Hi', as: 'self', requestId: 'r' }],
     ['takeovers', {}],
-  ])('[U12] can be led by owners only: %s', async (name, more) => {
+  ])('[U12] can be led only by owners: %s', async (name, more) => {
     await store.inbox.accept(message('1', 'hello'));
     const input = name === 'takeovers' ? more : { conversationId: ID, ...more };
     for (const role of ['viewer', 'operator'] as const) {
@@ -327,7 +327,7 @@ describe('conversations', () => {
     await expect(ask(name, input)).rejects.toMatchObject({ code });
   });
 
-  it('[U12] are answered, handed back and deleted even while the queue is unavailable', async () => {
+  it('[U12] can be answered, handed back and deleted even while the queue is unavailable', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     await ask('take-over', { conversationId });
@@ -342,7 +342,7 @@ describe('conversations', () => {
     expect(failed.at(-1)).toContain(ID);
   });
 
-  it('[U12] are named by a browser at its first visit, up to a limit', async () => {
+  it("[U12] get a browser's stored names at its first visit, up to a limit", async () => {
     await store.inbox.accept(message('1', 'hello'));
     const titles = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, nth) => [`web:${nth}`, 'x']));

@@ -113,8 +113,8 @@ export function describeAccess(program: Command, { run, bare }: CommandRunners):
   ]);
 }
 
-const PEOPLE_NOTES = `owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, but no
-texts or names. viewer: only state, metrics and usage. docs/people.md explains it.`;
+const PEOPLE_NOTES = `An owner can do everything, as with the gateway token. An operator manages channels, strangers and the queue, and sees
+usage and the audit, but not message text or people’s names. A viewer sees only state, metrics and usage. See docs/people.md.`;
 
 /** Adds the commands that manage other people's sign-ins. */
 export function describePeople(program: Command, { bare }: CommandRunners): void {

@@ -14,8 +14,8 @@ import type { SimulatedPlatform, SimulateFlags } from './commands/simulate/simul
 import { noteFormer } from './former-options.ts';
 
 const CHAT_HELP = `
-Enter sends, Ctrl-C stops a running answer, Ctrl-D ends the chat; /help in the chat shows the commands.
-Input from a pipe is one message; only its answer is printed.`;
+Enter sends, Ctrl-C stops a running answer, and Ctrl-D ends the chat; /help in the chat shows the commands.
+Input from a pipe is sent as one message, and only its answer is printed.`;
 
 const ROLES = [
   ['start', 'all', 'start everything in this terminal; Ctrl-C stops it, and nothing is lost'],
@@ -49,8 +49,9 @@ export function describeStart(program: Command, { bare, starting }: CommandRunne
 }
 
 const SERVICE_HELP = `
-Run as root, it installs a system service with the user parley and its data in /var/lib/parley; run as another user, a
-service of that user on the data folder of all commands. docs/service.md explains what it may do and how it gets its keys.`;
+As root, the command installs a system service that runs as the user parley and keeps its data in /var/lib/parley. As
+another user, it installs a service for that user, with the data folder that the other commands use. docs/service.md
+explains what the service may do and how it gets its keys.`;
 
 /** Adds the commands that manage the background service. */
 export function describeService(program: Command, { starting }: CommandRunners): void {

@@ -93,9 +93,9 @@ export function describeReport(program: Command, { run }: CommandRunners): void 
     .addHelpText('after', REPORT_HELP);
 }
 
-const USAGE_NOTES = `in and out are tokens; cached are those of "in" that the provider had in its cache. p50 and p95: half and 95 % of the
-answers were committed within that time after the message was accepted; sending them is not included. The last
-lines show the caps from the settings and today’s use of them.`;
+const USAGE_NOTES = `"in" and "out" are tokens; "cached" is the part of "in" that the provider had in its cache. Half of the answers (p50) and 95 %
+of the answers (p95) were committed within the given time after the message was accepted, without the time for sending.
+The last lines show the caps from the settings and how much of them was used today.`;
 
 /** Adds the command that shows usage. */
 export function describeUsage(program: Command, { run }: CommandRunners): void {
@@ -123,8 +123,8 @@ export function describeUsage(program: Command, { run }: CommandRunners): void {
 }
 
 const DOCTOR_HELP = `
-It makes real calls: to the model (a few tokens), to each channel, to the database. Nothing is changed.
-Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
+The checks make real calls to the model (a few tokens), to each channel and to the database. Nothing is changed.
+The exit code is 0 if no check failed, even if there are warnings, and 1 otherwise. docs/doctor.md explains all checks.`;
 
 /** Adds the command `parley doctor`, which checks whether the installation works. */
 export function describeDoctor(program: Command, { run }: CommandRunners): void {
@@ -135,7 +135,7 @@ export function describeDoctor(program: Command, { run }: CommandRunners): void 
   addJsonOption(doctor).addHelpText('after', DOCTOR_HELP);
 }
 
-const AUDIT_NOTES = `Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run.
+const AUDIT_NOTES = `The exit code is 0 without warnings, 1 with warnings, 2 with critical findings, and 3 if the audit could not run.
 docs/audit.md lists all checks.`;
 
 /** Adds the command `parley audit`, which checks for security weaknesses. */

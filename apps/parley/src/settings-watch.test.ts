@@ -61,7 +61,7 @@ describe('settings that change while Parley runs', () => {
     child.info({}, 'not said');
     await save(BEFORE.replace('warn', 'info'));
     expect(lines).toMatchObject([
-      { level: 'info', msg: expect.stringContaining('all of them are in use') },
+      { level: 'info', msg: expect.stringContaining('all changes are in effect') },
     ]);
     child.info({}, 'said');
     expect(lines.at(-1)).toMatchObject({ part: 'x', msg: 'said' });

@@ -118,11 +118,11 @@ export class SettingsWatch {
     const afterRestart = listChangedSettings(next, now);
     this.#state = { afterRestart, problems: [] };
     if (afterRestart.length === 0)
-      log.info({ changed }, 'the settings were reloaded; all changes are in effect');
+      log.info({ changed }, 'the settings were read again; all changes are in effect');
     else
       log.warn(
         { changed, afterRestart },
-        'the settings were reloaded; some changes apply only after a restart',
+        'the settings were read again; some changes apply only after a restart',
       );
   }
 }
