@@ -103,7 +103,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await focused('Cancel');
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('status').getByText(`${rule} needs no approval from now on.`).waitFor();
+    await page.getByRole('status').getByText(`From now on, ${rule} does not need approval.`).waitFor();
     await untilAnswer(chat, 'It said: It is');
     const settings = () => readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
     expect(settings()).toContain(rule);

@@ -37,7 +37,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
     expect(await findPageFaults(page)).toEqual([]);
     // The double consents immediately and redirects the browser back.
     await button.click();
-    await page.getByText('Signed in at vault.').waitFor();
+    await page.getByText('Signed in to vault.').waitFor();
     expect(page.url()).not.toMatch(/code=|state=/);
     await expect.poll(status, { interval: 300 }).toContain('vault: connected, 1 tools');
     await page.reload();

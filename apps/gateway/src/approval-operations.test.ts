@@ -80,7 +80,9 @@ describe('an approval decided on the page', () => {
 
   it('[G05] takes full effect even while the queue is unavailable', async () => {
     isQueueAway = true;
-    expect((await decide('always')).text).toContain('write a.md needs no approval from now on');
+    expect((await decide('always')).text).toContain(
+      'From now on, write a.md does not need approval',
+    );
     expect(allowed).toEqual(['write a.md']);
     expect(await store.approvals.recent(9)).toMatchObject([{ state: 'approved' }]);
     expect(lines.filter((line) => line.includes('the queue is away'))).toHaveLength(2);

@@ -159,7 +159,7 @@ describe("a plugin's channel that returns invalid receipts", () => {
     expect(status).toMatchObject({ state: { kind: 'connected' }, defects: { count: 1 } });
     expect(decideHealth([], [status])).toEqual({
       status: 'degraded',
-      reasons: ['board/default: defects of its adapter: 1'],
+      reasons: ['board/default: channel contract violations by its adapter: 1'],
     });
   });
 

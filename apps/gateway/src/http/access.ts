@@ -82,7 +82,7 @@ export function callerMayAs(c: Context<AppEnv>, least: Role): boolean {
 /** Responds to a caller whose role is not sufficient. */
 export function refuseRole(c: Context<AppEnv>, needed: Role): Response {
   const { signIn, role } = c.get('caller');
-  const error = `This requires the role ${needed}, but ${signIn?.name ?? 'this sign-in'} has the role ${role}.`;
+  const error = `This needs the role ${needed}; ${signIn?.name ?? 'this'} is ${role}.`;
   return c.json({ error, role: needed }, 403, { 'cache-control': 'no-store' });
 }
 

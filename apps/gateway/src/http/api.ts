@@ -220,12 +220,12 @@ export type AuditSeverity = 'critical' | 'warning' | 'info';
 export interface AuditFinding {
   readonly id: string;
   readonly severity: AuditSeverity;
-  /** One sentence, which never contains a secret. */
+  /** One sentence, which does not contain secrets. */
   readonly found: string;
   readonly remedy: string;
 }
 
-/** The response of `/api/audit/report`, with the most severe finding first. */
+/** The response from `/api/audit/report`, with the most severe finding first. */
 export interface AuditReport {
   /** The time of the audit, in ms since 1970. */
   readonly at: number;
@@ -235,14 +235,14 @@ export interface AuditReport {
 
 export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';
 
-/** Selects lines of the log. */
+/** Selects log lines. */
 export interface LogQuery {
   /** The lowest log level to include. */
   readonly level: LogLevelName;
   readonly channel?: string | undefined;
-  /** The id of a conversation whose lines to include. */
+  /** The id of the conversation whose lines to include. */
   readonly conversation?: string | undefined;
-  /** A text that the line must contain, ignoring case. */
+  /** Text that the line must contain, ignoring case. */
   readonly text?: string | undefined;
   /** The time range (ms since 1970): lines before `before`, and lines at or after `after`. */
   readonly before?: number | undefined;
@@ -258,7 +258,10 @@ export interface LogLine {
   readonly process: string;
   readonly text: string;
   readonly channel: string | null;
-  /** The component, such as `telegram/default` or `tool exec`; null if the line names none. */
+  /**
+   * The component, such as `telegram/default` or `tool exec`; null if the line does not name a
+   * component.
+   */
   readonly component: string | null;
   /** The conversation; its `title` is null if unknown. */
   readonly conversation: { readonly id: string; readonly title: string | null } | null;
@@ -269,22 +272,22 @@ export interface LogLine {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** The response of `GET /api/logs/read`. */
+/** The response from `GET /api/logs/read`. */
 export interface LogReport {
   /** The log lines, newest first. */
   readonly lines: readonly LogLine[];
   /** The value of `before` for older lines; null if there are none. */
   readonly next: number | null;
-  /** The processes whose lines are stored here. */
+  /** The processes with lines in this folder. */
   readonly processes: readonly string[];
-  /** Running processes that store their lines in another folder, or not at all. */
+  /** Running processes that store their lines in another folder or do not store them. */
   readonly unreachable: readonly string[];
   readonly channels: readonly string[];
 }
 
 /**
- * The response of `GET /api/report/bundle`: a bundle for a bug report, without secrets, names or
- * message texts.
+ * The response from `GET /api/report/bundle`: a bundle for a bug report, without secrets, names or
+ * message text.
  */
 export interface BugReport {
   readonly name: string;

@@ -78,7 +78,7 @@ function createUnknownEncoding(): Response {
 }
 
 /**
- * Decodes bytes as text with one byte per character, so that all bytes except secrets stay
+ * Decodes bytes as text with one byte per character, so that all bytes except those of secrets stay
  * unchanged.
  */
 function createByteScrubber(secrets: Scrubber): TransformStream<Uint8Array, Uint8Array> {

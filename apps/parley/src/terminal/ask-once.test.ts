@@ -59,7 +59,7 @@ describe('the answer to a single message', () => {
     [
       'is a notice when the message was stopped before its turn',
       [asked('m', 'stopped'), part('Stopped.', { answers: 'stop' })],
-      'The message was not answered: its outcome is "stopped".',
+      'The message was not answered (stopped).',
     ],
   ])('[F03] %s', (_what, history, answer) => {
     expect(findAnswer(history, 'm')?.text ?? null).toBe(answer);

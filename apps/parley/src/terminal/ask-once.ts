@@ -97,7 +97,7 @@ export function findAnswer(history: ChatHistory, messageId: string): TerminalAns
   const text = own.map((part) => part.text).join('\n\n');
   if (!UNANSWERED.has(outcome)) return { text, isAnswered: true };
   return {
-    text: text || `The message was not answered: its outcome is "${outcome}".`,
+    text: text || `The message was not answered (${outcome}).`,
     isAnswered: false,
   };
 }

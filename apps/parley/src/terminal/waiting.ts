@@ -56,7 +56,7 @@ export function isWaiting({ asked, typing }: WaitingState): boolean {
 /** Returns the status line; '' when nothing is pending. */
 export function formatStatusLine(now: WaitingState): string {
   if (!now.linked) return '… the gateway is unreachable; your messages are sent when it is back';
-  if (isWaiting(now)) return '… thinking (Ctrl-C stops the answer)';
+  if (isWaiting(now)) return '… thinking (Ctrl-C stops)';
   return now.sending > 0 ? '… sending' : '';
 }
 

@@ -23,7 +23,9 @@ import { MessageLog } from './messages.tsx';
 /** The agent and its model. */
 export interface AgentInfo {
   readonly name: string;
-  /** The model that answers and the reason, in one sentence; empty until it is known. */
+  /**
+   * The answering model and the reason for its selection, in one sentence; empty until it is known.
+   */
   readonly model: string;
   /** Whether only the built-in model is available. */
   readonly offline: boolean;
@@ -54,7 +56,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   }, []);
   const [edited, setEdited] = useEdited(chat);
   const send = (text: string): void => {
-    // A command takes no files, so attached files are kept for the next message.
+    // Commands cannot include files, so attached files are kept for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
     client.send(text, files, edited ?? undefined);
@@ -138,8 +140,8 @@ interface ModeAndModelProps extends Pick<ChatViewProps, 'client' | 'agent'> {
 }
 
 /**
- * The mode and model of the chat, if they are known. A chat that already has messages will appear
- * in the list soon.
+ * The chat's mode and model, if they are known. A chat that already has messages will appear in the
+ * list soon.
  */
 function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode | null {
   const wasEmpty = useRef(false);
@@ -169,7 +171,7 @@ function EditNote({ last, edited, onSendAsNew, onCancel }: EditNoteProps): VNode
       </p>
     );
   }
-  const files = last.files.length > 0 ? ' Its files are sent again, unless you add others.' : '';
+  const files = last.files.length > 0 ? 'Its files are sent again unless you add others.' : '';
   return (
     <p class="hint" role="status">
       Replaces your last message and its answer.{files}{' '}
@@ -217,8 +219,8 @@ function createMessageActions(
 }
 
 /**
- * The unsent text of a chat. A draft is stored immediately because another chat may be shown the
- * next moment.
+ * The unsent text of a chat. The draft is stored immediately, because another chat may be shown at
+ * any moment.
  */
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
@@ -229,7 +231,7 @@ function useDraft(chat: string): readonly [string, (text: string) => void] {
   return [draft, change];
 }
 
-/** The id of the message that the draft replaces; the id survives a reload. */
+/** The id of the message that the draft replaces. It survives a reload of the page. */
 function useEdited(chat: string): readonly [string | null, (id: string | null) => void] {
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
   const change = useCallback(
@@ -255,13 +257,14 @@ function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }):
       <img src="/page/icon.svg" alt="" width={64} height={64} />
       <h2 class="title">Say hello to {name}</h2>
       <p class="lead">
-        Your own agent, on your own machine. You talk to it as its owner here, and it answers in
+        Your own agent, on your own machine. Here you talk to it as its owner, and it answers in
         every channel you connect.
       </p>
       {offline && (
         <p class="card">
-          No model is connected yet, so a small built-in one answers.{' '}
-          <a href={toHref('setup')}>Connect a model</a>, or start a local server such as Ollama.
+          No model is connected yet, so a small built-in model answers.{' '}
+          <a href={toHref('setup')}>Connect a model</a>, or start a local model server such as
+          Ollama.
         </p>
       )}
       <List look="row choices" of={TO_TRY}>

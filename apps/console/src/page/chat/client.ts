@@ -23,10 +23,10 @@ export interface ChatClient {
   readonly me: ReadonlySignal<SignedInPerson | null>;
   /** Switches to another of the person's chats. */
   open(chat: string): void;
-  /** The chat on display. */
+  /** The chat that is displayed. */
   readonly chat: ReadonlySignal<string>;
   /**
-   * Shows a message immediately and retries sending until the gateway has answered; `replaces` is
+   * Shows a message immediately, and retries sending until the gateway has answered. `replaces` is
    * the id of the last message.
    */
   send(text: string, files?: readonly File[], replaces?: string): void;
@@ -101,7 +101,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       for (const message of deps.unsent.all()) deliver(message);
       deps.connection.open({
         who(found) {
-          // Clears any state that an owner who used this tab earlier left in it.
+          // Clears any state left in this tab by an owner who used it earlier.
           if (found.role !== 'owner' && conversation.peek().entries.length > 0) deps.reload();
           me.value = found;
           live.follow(found.role === 'owner');
@@ -118,7 +118,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
             clearTimeout(typing);
             typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_TIMEOUT_MS);
           }
-          // Reloads the history because the files of removed entries no longer exist.
+          // Reloads the history, because the files of removed entries no longer exist.
           if (event.type === 'replaced') deps.connection.refresh();
           if (event.type === 'stream-end') {
             setTimeout(() => deps.connection.refresh(), LAST_PART_TIMEOUT_MS);
