@@ -50,7 +50,7 @@ describe('parley conversations with a running gateway', () => {
     expect((await run('delete', ID, '--yes')).out).toMatch(/^Deleted 1 message with all/);
     expect(await run('show', ID)).toMatchObject({
       code: 1,
-      out: 'There is no such conversation; it may have been deleted or forgotten.\n',
+      out: 'There is no such conversation; it may have been deleted.\n',
     });
     const wrong = await run('show', 'x'.repeat(701));
     expect(wrong).toMatchObject({ code: 2, out: '' });

@@ -125,7 +125,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
       await sendMessage(chat, `write ${name}`);
       await untilAnswer(chat, `Made ${name}`);
     }
-    const file = (name: string) => section('Files the agent wrote').getByRole('article', { name });
+    const file = (name: string) => section('Files written by the agent').getByRole('article', { name });
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole('button', { name: 'Refresh' }).click();
     const open = file('notes/one.md').getByRole('button', { name: 'Open: notes/one.md' });

@@ -142,6 +142,6 @@ async function removeConversation(
 export function throwMissingConversation(): never {
   throw createRefusal(
     'no-conversation',
-    'There is no such conversation; it may have been deleted, or its data may have expired.',
+    'There is no such conversation; it may have been deleted.',
   );
 }

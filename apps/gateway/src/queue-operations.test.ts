@@ -82,7 +82,7 @@ describe('the queue', () => {
     await runTurnBy('p0');
     await store.processes.heartbeat({ ...WORKER, address: 'http://box:1' });
     expect(await askQueue()).toMatchObject({
-      running: [{ owner: 'a process that no longer runs' }],
+      running: [{ owner: 'a process that is no longer running' }],
     });
   });
 });

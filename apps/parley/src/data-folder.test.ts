@@ -207,7 +207,7 @@ describe('the token file', () => {
       expect(mode()).toBe('600');
     });
 
-    it('[U03] is replaced in a running process as soon as the file changes', () => {
+    it('[U03] is updated in a running process as soon as the token file changes', () => {
       const token = createTokenGetter(folder);
       const before = token();
       const after = replaceToken(folder);

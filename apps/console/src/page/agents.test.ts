@@ -10,7 +10,7 @@ const ADA = agent('main', 'Ada');
 const DESK = agent('support', 'Help desk');
 
 describe('agents on the page', () => {
-  it('[F14] are not mentioned anywhere if there is only one', () => {
+  it('[F14] does not mention agents anywhere if there is only one', () => {
     const nowhere = { all: [], chosen: undefined, inTitles: null, state: 'here' };
     for (const hash of ['#/memory', '#/memory?agent=main', '#/'])
       expect(resolveAgents([ADA], parseRoute(hash), 'own')).toEqual(nowhere);
@@ -25,19 +25,19 @@ describe('agents on the page', () => {
     ['#/settings?agent=support', undefined, DESK, null],
     ['#/chat/%40support%2Fmain', undefined, DESK, null],
   ] as const)(
-    '[F14] are read from the address %s and named in titles',
+    '[F14] reads the agents from the address %s and names them in titles',
     (hash, kind, chosen, inTitles) => {
       const agents = resolveAgents([ADA, DESK], parseRoute(hash), kind);
       expect(agents).toEqual({ all: [ADA, DESK], chosen, inTitles, state: 'here' });
     },
   );
 
-  it('[F14] are reported as missing after they were removed', () => {
+  it('[F14] reports an agent as missing after it was removed', () => {
     for (const found of [[ADA], [ADA, DESK]])
       expect(resolveAgents(found, parseRoute('#/memory?agent=lab'), 'own').state).toBe('gone');
   });
 
-  it('[F14] are recognized from the id of a conversation or chat', () => {
+  it('[F14] recognizes the agent from the id of a conversation or chat', () => {
     const of = (id: string) => findAnsweringAgent([ADA, DESK], id)?.title;
     expect(
       ['main', 'telegram:default:5', '@support/main', '@support/web:default:x'].map(of),

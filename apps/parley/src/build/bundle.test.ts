@@ -26,7 +26,7 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const folder = () => join(root, 'dist', hashOf(root, FILES));
 
-describe('the choice between the bundle and the sources', () => {
+describe('choosing between the bundle and the sources', () => {
   it('[U06] runs the bundle if it was built from the current sources', () => {
     expect(findProgram(root)).toEqual({ folder: folder(), note: '' });
   });

@@ -46,7 +46,7 @@ async function run(...args: readonly string[]) {
   return { code, out: written.out.trimEnd(), err: written.err.trimEnd() };
 }
 
-const MISSING = 'There is no such conversation; it may have been deleted or forgotten.';
+const MISSING = 'There is no such conversation; it may have been deleted.';
 
 describe('parley conversations without a running gateway', () => {
   it('[U12] takes over a conversation, writes into it, hands it back and lists the takeover', async () => {

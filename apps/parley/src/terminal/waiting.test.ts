@@ -23,7 +23,7 @@ describe('the waiting state in the terminal', () => {
     history: [{ type: 'inbound', messageId: 'm', outcome, turnId: null }],
   });
 
-  describe('the waiting state in the terminal', () => {
+  describe('changes of the waiting state', () => {
     it.each<[string, WaitingChange[], string]>([
       ['nothing', [], ''],
       ['a message in transit', [sending], 'sending'],
@@ -37,7 +37,7 @@ describe('the waiting state in the terminal', () => {
       ['a gateway that is away', [sending, { type: 'lost' }], 'away'],
       ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
       ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
-    ])('[F12] is shown for %s', (_what, changes, status) => {
+    ])('[F12] shows the waiting state for %s', (_what, changes, status) => {
       expect(formatStatusLine(after(...changes))).toContain(status);
     });
 

@@ -32,12 +32,12 @@ interface LogProps {
 
 /**
  * All messages, oldest first. Finished messages are in a live region that screen readers announce
- * as they arrive. The growing answer is outside of the live region, because every piece would be
- * announced again; messages sent in the meantime follow below.
+ * as they arrive. The unfinished answer is outside the live region, because otherwise every piece
+ * would be announced. Messages sent in the meantime follow below it.
  */
 export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link, calls } = conversation;
-  // Recomputed once per answer instead of once per piece.
+  // Recomputed only once per answer instead of for every piece.
   const place = live?.place ?? null;
   const questions = useQuestions(entries);
   const lists = useMemo(() => {
@@ -88,7 +88,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
         </div>
       )}
       {lists.below.length > 0 && (
-        <EntryLog label="Sent while the answer was written">{lists.below}</EntryLog>
+        <EntryLog label="Sent while the answer was being written">{lists.below}</EntryLog>
       )}
       {typing && !live && (
         <div class="typing" aria-hidden="true">
@@ -101,7 +101,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   );
 }
 
-/** The first part of a turn's answer is preceded by its tool calls. */
+/** A turn's tool calls are shown before the first part of its answer. */
 function isFirstPart({ turnId }: AnswerEntry, before: ConversationEntry | undefined): boolean {
   return before?.kind !== 'answer' || before.turnId !== turnId;
 }
@@ -148,7 +148,8 @@ interface OwnMessageProps {
 }
 
 /**
- * A message from the person: a bubble, or a small centered mark for a command or a button press.
+ * A message from the person, shown as a bubble, or as a small centered mark if it is a command or a
+ * button press.
  */
 function OwnMessageBubble(props: OwnMessageProps): VNode {
   const { message, commands, label, actions, isLast, isStopMarked } = props;
@@ -179,7 +180,7 @@ function OwnMessageBubble(props: OwnMessageProps): VNode {
 }
 
 /**
- * Limits beyond which a message is folded, in characters and lines: about one screen of a phone.
+ * Longer messages are collapsed. The limits, in characters and lines, are about one phone screen.
  */
 const FOLD_CHARACTERS = 1_800;
 const FOLD_LINES = 24;
@@ -188,7 +189,7 @@ function Bubble({ text }: { readonly text: string }): VNode {
   const [open, setOpen] = useState(false);
   const long =
     text.length > FOLD_CHARACTERS || text.split('\n', FOLD_LINES + 1).length > FOLD_LINES;
-  // Laying out a megabyte of invisible text would freeze the page.
+  // The browser would otherwise lay out a megabyte of invisible text, which freezes the page.
   const shown = long && !open ? text.slice(0, FOLD_CHARACTERS) : text;
   return (
     <div class={`bubble ${long && !open ? 'is-folded' : ''}`}>
@@ -232,7 +233,7 @@ function describeDelivery(delivery: DeliveryState, at: number, isStopMarked: boo
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
   }
   if (delivery.isNew)
-    return `${formatTimeOfDay(at)} · sent as a new message, because the other one was no longer the last`;
+    return `${formatTimeOfDay(at)} · sent as a new message, because the original message was no longer the last one`;
   return delivery.outcome === 'stopped' && !isStopMarked
     ? `${formatTimeOfDay(at)} · stopped`
     : formatTimeOfDay(at);
@@ -241,16 +242,19 @@ function describeDelivery(delivery: DeliveryState, at: number, isStopMarked: boo
 interface AnswerProps {
   readonly message: AnswerEntry;
   readonly agent: string;
-  /** The button pressed below the answer. */
+  /** The button that was pressed below the answer. */
   readonly chosen: Button | null;
-  /** The pending call that the answer's buttons decide on. */
+  /** The pending call about which the answer's buttons decide. */
   readonly asked: WaitingApproval | null;
   readonly actions: MessageActions;
   readonly isLast: boolean;
   readonly calls: readonly ToolCallOfTurn[];
 }
 
-/** An answer. Commands and notices, which no model wrote, look different. */
+/**
+ * An answer. Replies to commands and notices look different, because they were not written by a
+ * model.
+ */
 function AnswerMessage(props: AnswerProps): VNode {
   const { message, agent, chosen, actions, isLast, calls } = props;
   const { id, html, file, buttons, at, turnId } = message;
@@ -313,7 +317,7 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
 
 interface ChoicesProps {
   readonly buttons: readonly Button[];
-  /** The pressed button; once a button is pressed, no other can be chosen. */
+  /** The pressed button; after that, no other button can be chosen. */
   readonly chosen: Button | null;
   readonly onPress: (button: Button) => void;
 }

@@ -16,18 +16,18 @@ type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
 
 interface TalkProps {
   readonly id: string;
-  /** A message found by a search, and its time; null to show the newest messages. */
+  /** The message to show from a search, and its time; null to show the newest messages. */
   readonly found: { readonly message: string; readonly at: number } | null;
 }
 
 /**
- * A conversation of any channel (U08): `#/conversations/ID`, or
+ * A conversation on any channel (U08): `#/conversations/ID`, or
  * `#/conversations/ID/at/MESSAGE/TIME` for a search result.
  */
 export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
   if (id === '') {
     return (
-      // On this page, the list is the main element.
+      // On the page without a conversation, the list is the main element.
       <section class="talk" aria-label="Conversation">
         <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
       </section>
@@ -112,15 +112,17 @@ function readMessages({ messages: items, next }: OutputOf<'conversations/message
 
 const keyOf = ({ id }: ShownMessage) => id;
 
-/** Sorts by time, with a question before its answer if both were stored in the same millisecond. */
+/**
+ * Sorts by time. A question comes before its answer if both were stored in the same millisecond.
+ */
 function compareByTime(a: ShownMessage, b: ShownMessage): number {
   const order = a.at - b.at || a.direction.localeCompare(b.direction);
   return order || Number(a.id.slice(1)) - Number(b.id.slice(1));
 }
 
 /**
- * Scrolls to the end of the list, or to the search result. The position is kept when older messages
- * are added.
+ * Scrolls to the end of the list, or to the search result. The scroll position is kept when older
+ * messages are added.
  */
 function useScrollPosition(
   list: { readonly current: HTMLOListElement | null },
@@ -145,7 +147,7 @@ function useScrollPosition(
   }, [first, last]);
 }
 
-/** Whether the end of an element is visible, or nearly so. */
+/** Whether the end of an element is visible or almost visible. */
 function isNearlyVisible(element: Element | null | undefined): boolean {
   return element != null && element.getBoundingClientRect().bottom < innerHeight + 100;
 }
@@ -242,7 +244,7 @@ function toFileKind(kind: string): WebFile['kind'] {
   return KINDS.find((one) => one === kind) ?? 'document';
 }
 
-/** The maximum length of a message in the title of its trace, in characters. */
+/** The maximum length, in characters, of a message in the title of its trace. */
 const FIRST_WORDS = 60;
 
 function WhyLink({ why, text }: { readonly why: string; readonly text: string }): VNode {

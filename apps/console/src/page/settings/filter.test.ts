@@ -35,7 +35,7 @@ describe('the settings search', () => {
     ['oauth', 'mcp', true],
     ['webhook secret', 'channels', true],
     ['no such words', 'channels', false],
-    // The form shows this setting separately under "Memory" instead.
+    // The form shows this setting separately, under "Memory".
     ['trim memory.md', 'heartbeat', false],
   ])('[U03] a search for %j finds the setting %s: %s', (query, path, isFound) => {
     expect(shows(query, path)).toBe(isFound);

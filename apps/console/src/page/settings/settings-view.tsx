@@ -12,8 +12,8 @@ import { SettingsFile } from './settings-file.tsx';
 import { type EditedValues, SettingsForm } from './settings-form.tsx';
 
 /**
- * The settings: a form generated from their schema, or the file itself (U03, D12). Both refuse
- * settings with which Parley could not start.
+ * The settings: a form generated from their schema, or the file itself (U03, D12). Both the form
+ * and the file editor refuse settings with which Parley could not start.
  */
 export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   const settings = useOperation('settings/show', {});
@@ -87,13 +87,13 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   );
 }
 
-/** Why a change was refused, which concerns only the version of the file with this print. */
+/** Why a change was refused; it concerns only the file version with this fingerprint. */
 interface Refusal {
   readonly print: string;
   readonly problems: readonly ShownProblem[];
 }
 
-/** The problems of the refused change, or those of the file if it has changed since. */
+/** The problems of the refused change, or the file's own problems if the file has changed since. */
 function problemsOf(
   { print, problems }: ShownSettings,
   refusal: Refusal | null,
