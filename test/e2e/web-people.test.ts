@@ -254,7 +254,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
       await page.keyboard.press('o');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      const address = await page.getByLabel('signs in with this link').inputValue();
+      const address = await page.getByLabel('can sign in with this link').inputValue();
       const token = address.split('#token=')[1] ?? '';
       expect(address).toBe(`${scene.parley.address}/#token=${token}`);
       const card = page.getByRole('article', { name });

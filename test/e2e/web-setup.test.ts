@@ -85,11 +85,11 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     const answers = () =>
       telegram.conversation(ANN).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
     telegram.say({ chat: ANN, text: 'hello?' });
-    const me = page.getByRole('button', { name: 'that is me' });
+    const me = page.getByRole('button', { name: "that's me" });
     await me.click();
     await page.getByText(`Owned by telegram:${ANN}`).waitFor();
     await page.getByText('Everything is set up.').waitFor();
-    expect(answers()[0]).toContain('“That is me”');
+    expect(answers()[0]).toContain('“That\'s me”');
     expect(answers()[0]).not.toContain('settings');
     const left = await call('channels/report', {});
     expect(left).toMatchObject({ waiting: [] });

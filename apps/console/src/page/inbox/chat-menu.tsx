@@ -101,7 +101,7 @@ function MarkItems({ row, state, close }: ItemsProps): VNode {
           <input
             class="field"
             name="name"
-            aria-label="The chat's name"
+            aria-label="Chat name"
             maxLength={80}
             defaultValue={title}
             autofocus

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-/** Paths in a box of 24 by 24. */
+/** Paths in a 24 by 24 box. */
 const PATHS = {
   send: 'M12 19V5.500M5.500 11.500 12 5l6.500 6.500',
   attach:
@@ -49,8 +49,8 @@ const PATHS = {
 export type IconName = keyof typeof PATHS;
 
 /**
- * A line drawing in the color of the surrounding text, hidden from screen readers because its
- * button has a label.
+ * A line drawing in the color of the surrounding text. It is hidden from screen readers, because
+ * its button has a label.
  */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
