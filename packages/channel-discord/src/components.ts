@@ -74,7 +74,7 @@ export function readComponents(
   return joinComponents(
     components.slice(0, MAX_COMPONENTS).map((one) => {
       const read = WireComponent.safeParse(one);
-      if (!read.success) return { ...NOTHING, unread: ['an unknown part of the message'] };
+      if (!read.success) return { ...NOTHING, unread: ['a part of the message'] };
       return readComponent(read.data, naming, depth);
     }),
   );
@@ -138,9 +138,9 @@ const CONTAINER = 17;
 const SILENT: ReadonlySet<number> = new Set([ROW, 9, SEPARATOR, CONTAINER, 18]);
 
 function getKindName(type: number): string {
-  if (type === BUTTON) return 'a button without a label';
-  if (type === ENTRY) return 'an entry about what a person is playing or listening to';
-  return `an unknown part of the message (component type ${type})`;
+  if (type === BUTTON) return 'a button without words';
+  if (type === ENTRY) return 'an entry about what a person plays or hears';
+  return `a part of the message (component type ${type})`;
 }
 
 /** A component's lines, without those of nested components. */
