@@ -286,7 +286,7 @@ describe('the inbound message of a WhatsApp message', () => {
       });
     });
 
-    it('[F10] contains text and file together, with the file name', () => {
+    it('[F10] contains the text and the file together, with the file name', () => {
       const documentMessage = { ...file, caption: 'read', fileName: `../${'n'.repeat(400)}` };
       const message = inbound({ documentWithCaptionMessage: { message: { documentMessage } } });
       expect(message?.text).toBe('read');
@@ -320,7 +320,7 @@ describe('the inbound message of a WhatsApp message', () => {
       },
     );
 
-    it('[F08] contains its album, and leaves out a second copy of a picture', () => {
+    it('[F08] contains the id of its album, and leaves out a second copy of a picture', () => {
       const { AssociationType } = proto.MessageAssociation;
       const of = (associationType: number) => ({
         imageMessage: file,
