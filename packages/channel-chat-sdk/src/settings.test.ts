@@ -100,7 +100,7 @@ describe('[F15] the settings of a tested adapter', () => {
     [
       ...(['WhatsApp Cloud with the number itself', WHATSAPP] as const),
       { ...META, verifyToken: 'c', phoneNumberId: '+49 151 1234567' },
-      ['options.phoneNumberId: the id of a phone number, which has only digits'],
+      ['options.phoneNumberId: the id of a phone number, which consists only of digits'],
     ],
   ])('report missing and incorrect values: %s', (_what, use, options, expected) => {
     expect(wrong(use, options)).toEqual(expected);

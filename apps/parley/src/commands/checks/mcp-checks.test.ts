@@ -35,7 +35,7 @@ describe("[G03] [U02] the doctor's check of the MCP servers", () => {
         severity: 'warning',
         found: 'notes: not connected – it asks for a sign-in',
         advice:
-          'As an owner, open http://127.0.0.1:8420, and click “Sign in” beside notes under Status.',
+          'As an owner, open http://127.0.0.1:8420 and click “Sign in” beside notes under Status.',
       },
       { severity: 'warning', advice: expect.stringContaining('Fix the reported problem') },
     ]);
