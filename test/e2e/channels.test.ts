@@ -74,7 +74,7 @@ describe('the channels', () => {
       code: 0,
       out: expect.stringContaining('has arrived'),
     });
-    expect(answers(ANN).at(-1)).toContain('A test message');
+    expect(answers(ANN).at(-1)).toContain('This is a test message');
     expect(await command('test', 'telegrom')).toMatchObject({
       code: 1,
       out: expect.stringContaining('no account telegrom/default'),

@@ -72,7 +72,7 @@ channels:
   it('[U02] explains what to do when it cannot ask questions', async () => {
     const { code, err } = await runCommand(['--data', folder.path, 'setup']);
     expect(code).toBe(1);
-    expect(err).toContain('needs a terminal');
+    expect(err).toContain('has to run in a terminal');
     expect(err).toContain('token show');
     expect(err).toContain(file());
   });

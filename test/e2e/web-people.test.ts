@@ -289,7 +289,7 @@ describe('parley people', () => {
     const folder = makeDataFolder({});
     const people = (...args: string[]) => runCommand(['--data', folder.path, 'people', ...args]);
     try {
-      expect((await people()).out).toContain('no one has been added');
+      expect((await people()).out).toContain('No one has been added');
       const added = await people('add', 'Bo', '--role', 'viewer');
       expect(added).toMatchObject({ code: 0, err: '' });
       expect(added.out).toMatch(/http:\/\/127\.0\.0\.1:\d+\/#token=parley_signin_[\w-]{43}\n/);

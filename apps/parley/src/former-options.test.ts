@@ -89,6 +89,6 @@ describe('a renamed option', () => {
     const renamed = { print: { former: '--wide', now: '--width' } };
     expect(() => acceptFormerOptions(program, renamed)).toThrow('no command parley print');
     program.command('print');
-    expect(() => acceptFormerOptions(program, renamed)).toThrow('no option --width');
+    expect(() => acceptFormerOptions(program, renamed)).toThrow('does not have the option --width');
   });
 });

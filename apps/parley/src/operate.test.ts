@@ -31,7 +31,7 @@ it.each<[string, RequestListener]>([
     const asked = listSouls({ folder, env: {}, print: () => {} });
     await expect(asked).rejects.toMatchObject({
       code: 'status-unanswered',
-      message: expect.stringMatching(/may be running another version of Parley: restart it/),
+      message: expect.stringMatching(/may be running another version of Parley. Restart it/),
     });
   } finally {
     server.close();

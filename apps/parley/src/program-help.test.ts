@@ -248,9 +248,9 @@ describe('a usage error', () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-usage-'));
     const wrong: readonly (readonly [words: string, said: string, path: string])[] = [
       ['prompt', 'Select a turn', 'prompt'],
-      ['prompt --channel web --layout none', '--layout is ', 'prompt'],
-      ['prompt --channel web --mode none-at-all', '--mode is ', 'prompt'],
-      ['prompt --channel web --chat nowhere', '--chat is ', 'prompt'],
+      ['prompt --channel web --layout none', '--layout must be one of ', 'prompt'],
+      ['prompt --channel web --mode none-at-all', '--mode must be one of ', 'prompt'],
+      ['prompt --channel web --chat nowhere', '--chat must be ', 'prompt'],
       ['prompt --channel nowhere', 'There is no channel "nowhere".', 'prompt'],
       ['prompt --diff one', '--diff takes the ids of two turns', 'prompt'],
       ['agents telegram', 'A chat is channel:chatId', 'agents'],

@@ -14,7 +14,7 @@ export function getVersionFacts() {
 
 /** Returns the origin of this build in parentheses; empty if the build did not record it. */
 function describeBuild(): string {
-  if (!isBundle) return '(running from the sources)';
+  if (!isBundle) return ' (running from the sources)';
   return BUILT_FROM === '' ? '' : ` (commit ${BUILT_FROM})`;
 }
 

@@ -252,6 +252,6 @@ function getDecider({ decidedBy, decider }: ShownApproval): string {
   if (decidedBy === null) return '';
   const [, name] = /^console:(.*)$/.exec(decidedBy) ?? [];
   if (name !== undefined) return ` by ${name === 'owner' ? 'the owner' : name}, on the page`;
-  if (decidedBy === 'web:owner') return 'by the owner, in the chat on the page';
+  if (decidedBy === 'web:owner') return ' by the owner, in the chat on the page';
   return ` by ${decider ?? decidedBy}`;
 }

@@ -89,7 +89,7 @@ function AllDeadLetters({
   const { refused, uncertain, unanswered } = counts;
   const certain = refused + unanswered;
   const all = certain + uncertain;
-  const spared = uncertain > 0 ? 'Letters that may have arrived already are skipped.' : '';
+  const spared = uncertain > 0 ? ' Letters that may have arrived already are skipped.' : '';
   return (
     <div class="actions">
       <p class="facts">

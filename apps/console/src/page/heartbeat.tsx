@@ -47,7 +47,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Action
       </p>
       <p class="facts">
         {formatAmount(tokens.today)} of {formatAmount(tokens.perDay)} tokens today.
-        {lastSkip !== null && `The last heartbeat run did not start a task: ${lastSkip}.`}
+        {lastSkip !== null && ` The last heartbeat run did not start a task: ${lastSkip}.`}
       </p>
       {problems.length > 0 && (
         <section class="trouble" aria-label="Problems">

@@ -112,7 +112,7 @@ describe('the web server of a worker', () => {
     async (path) => {
       const answer = await get(path, { authorization: `Bearer ${TOKEN}` });
       expect(answer.status).toBe(404);
-      expect(await answer.text()).toContain('by a gateway');
+      expect(await answer.text()).toContain('A gateway serves');
     },
   );
 });

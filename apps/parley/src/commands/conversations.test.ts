@@ -53,7 +53,7 @@ describe('parley conversations without a running gateway', () => {
     expect((await run()).out).toMatch(/web:c1 +Ada 🦜 +waiting, 1 message waiting/);
     expect(await run('take-over', 'web:c1', '--minutes', '30')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^The agent is silent there until /),
+      out: expect.stringMatching(/^The agent stays silent in that conversation until /),
     });
     expect((await run('list')).out).toMatch(
       /taken over by The owner for (30 min|29 min \d+ s) more, 1 message waiting/,
@@ -78,7 +78,7 @@ describe('parley conversations without a running gateway', () => {
     await accept('web:c2', 'c2', 'Ben');
     const first = await run('list', '-n', '1');
     expect(first).toMatchObject({ code: 0, err: '' });
-    expect(first.out).toMatch(/web:c2 +Ben +waiting, 1 message waiting\nFor older ones, run: /);
+    expect(first.out).toMatch(/web:c2 +Ben +waiting, 1 message waiting\nTo list older ones, run: /);
     expect(first.out).not.toContain('web:c1');
     const [, before = ''] = /parley conversations list --before (\d+)$/.exec(first.out) ?? [];
     const second = await run('list', '-n', '1', '--before', before);
@@ -121,7 +121,7 @@ describe('parley conversations without a running gateway', () => {
     expect((await run()).out).toContain('web:c1');
     expect(await run('delete', 'web:c1', '--yes')).toEqual({
       code: 0,
-      out: 'Deleted 1 message with all that belongs to them.',
+      out: 'Deleted 1 message with everything that belongs to them.',
       err: '',
     });
     expect((await run()).out).toBe('No conversations.');

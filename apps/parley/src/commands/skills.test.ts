@@ -43,7 +43,7 @@ describe('the list of skills', () => {
       'plan-trip 🧳  bundled  ready         /plan_trip  42',
       'a             bundled  not-eligible  -           -       needs the program "x"; to install: brew install x',
       '',
-      '1 of 2 ready; the list costs about 42 tokens a prompt (at most 150 skills, 30000 characters).',
+      '1 of 2 ready; the list costs about 42 tokens per prompt (at most 150 skills, 30000 characters).',
     ]);
   });
 

@@ -110,7 +110,7 @@ describe('a message from a script', () => {
     });
     await expect(askOnce(client, ended, 'hi')).rejects.toMatchObject({
       code: 'status-unanswered',
-      message: expect.stringContaining('another version of Parley: restart it'),
+      message: expect.stringContaining('another version of Parley. Restart it'),
     });
     gateway.end();
   });

@@ -116,7 +116,7 @@ describe('a chat in the terminal', () => {
     tell(part('first'));
     lose();
     await type('');
-    expect(said()).toContain('the gateway is away');
+    expect(said()).toContain('the gateway is unreachable');
     await comeBack([part('old', 't0'), part('first'), part('meanwhile', 't2')]);
     expect(said()).toBe('first\n\nmeanwhile\n\n›');
   });

@@ -171,7 +171,7 @@ function EditNote({ last, edited, onSendAsNew, onCancel }: EditNoteProps): VNode
       </p>
     );
   }
-  const files = last.files.length > 0 ? 'Its files are sent again unless you add others.' : '';
+  const files = last.files.length > 0 ? ' Its files are sent again unless you add others.' : '';
   return (
     <p class="hint" role="status">
       Replaces your last message and its answer.{files}{' '}

@@ -162,7 +162,7 @@ function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode 
               This deletes {describeLoss(found)} for everyone who uses this page. You can't undo it.
             </p>
             <p class="hint">
-              {row.channel === 'web' ? '' : 'What was sent stays visible in the other app.'}
+              {row.channel === 'web' ? '' : 'What was sent stays visible in the other app. '}
               Memories, the agent's files and spending records are kept.
             </p>
             <p class="actions">

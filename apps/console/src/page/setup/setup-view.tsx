@@ -54,7 +54,7 @@ function SetupSteps({ state, accounts }: StepsProps): VNode {
     <>
       <p>
         {next === 0
-          ? 'Everything is set up. Write to your bot, or here:'
+          ? 'Everything is set up. Write to your bot, or here: '
           : 'Three optional steps. The chat already works: '}
         <a href={toHref('chat')}>write to the agent</a>.
       </p>

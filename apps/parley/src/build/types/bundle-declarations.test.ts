@@ -82,7 +82,7 @@ describe('the published types', () => {
       'face.d.ts': "export type { Dog } from './dogs.ts';",
       'dogs.d.ts': "import type { Logger } from 'pino';\nexport interface Dog { log: Logger }",
     };
-    expect(() => bundle(files)).toThrow('Logger of the package pino, which dogs.d.ts imports');
+    expect(() => bundle(files)).toThrow('Logger from the package pino, which dogs.d.ts imports');
   });
 });
 

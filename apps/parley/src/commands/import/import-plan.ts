@@ -251,7 +251,7 @@ function listFileLines(files: readonly UsedFile[]): readonly string[] {
   return [...single.map(formatFileLine), ...sums];
 }
 
-const MARK = '(the copy says "audience: owner")';
+const MARK = ' (the copy says "audience: owner")';
 const OWNER_ONLY = '; shown only in your own chats';
 
 function formatFileLine(file: UsedFile): string {

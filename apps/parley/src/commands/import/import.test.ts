@@ -90,9 +90,9 @@ describe('parley import openclaw', () => {
     expect(printed).toMatch(/MEMORY\.md +what it knows, .*only in your own chats/);
     expect(printed).toMatch(/memory\/ +2 files, .*only in your own chats/);
     expect(printed).toMatch(
-      /USER\.md +the person it works for, .*only in your own chats \(its copy says/,
+      /USER\.md +the person it works for, .*only in your own chats \(the copy says/,
     );
-    expect(printed).toMatch(/TOOLS\.md +notes on tools, .*its copy says "audience: owner"/);
+    expect(printed).toMatch(/TOOLS\.md +notes on tools, .*the copy says "audience: owner"/);
     expect(printed).toMatch(/HEARTBEAT\.md +standing tasks, .*says nothing yet/);
     expect(printed).toMatch(
       /broken\.md .*only in your own chats; visible only to the owner until this is fixed/,

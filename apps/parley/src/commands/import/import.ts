@@ -103,7 +103,7 @@ async function copyAll(
   const counts = { copied: 0, exists: 0, failed: 0 };
   const note = (name: string, result: CopyResult) => {
     counts[result.kind] += 1;
-    if (result.kind === 'exists') print(`${name} already exists and was not changed`);
+    if (result.kind === 'exists') print(`  ${name} already exists and was not changed`);
     if (result.kind === 'failed') print(`  ${name} could not be copied: ${result.reason}`);
   };
   const fresh = plan.used.filter(({ existing }) => existing === 'nothing');

@@ -37,9 +37,9 @@ describe('the name of a new plugin', () => {
     ['my-chat-2', 'channel', null],
     ['read', 'channel', null],
     ['web', 'tool', null],
-    ['read', 'tool', /^The tool read belongs to Parley/],
-    ['web-fetch', 'tool', /^The tool web_fetch belongs to Parley/],
-    ['api', 'channel', /^The channel api belongs to Parley/],
+    ['read', 'tool', /^The name read is taken/],
+    ['web-fetch', 'tool', /^The name web_fetch is taken/],
+    ['api', 'channel', /^The name api is taken/],
     ['parley', 'tool', /cannot be called parley/],
     ['a'.repeat(64), 'tool', null],
     ['a'.repeat(65), 'tool', /at most 64/],
@@ -55,7 +55,7 @@ describe('the name of a new plugin', () => {
       '../dice',
       '.',
       'é',
-    ].map((name) => [name, 'tool', /cannot be the name/] as [string, PluginKind, RegExp]),
+    ].map((name) => [name, 'tool', /is not a valid plugin name/] as [string, PluginKind, RegExp]),
   ])('[P16] %j for a %s', (name, kind, problem) => {
     const found = nameProblem(name, kind, TAKEN);
     if (problem === null) expect(found).toBeNull();

@@ -171,7 +171,9 @@ function getPartLength({ change, pieces }: PartComparison): number {
 
 function listPartLines(part: PartComparison, isEnd: boolean, full: boolean): string[] {
   const { layer, change, pieces, shared } = part;
-  const end = isEnd ? `◄ the shared prefix ends here, after ${formatCount(shared)} characters` : '';
+  const end = isEnd
+    ? `   ◄ the shared prefix ends here, after ${formatCount(shared)} characters`
+    : '';
   const lines = full ? pieces.flatMap((piece) => listMarkedLines(piece)) : listChangedLines(pieces);
   return [
     `${SIGNS[change]} ${stripControls(layer)}${end}`,
@@ -197,6 +199,6 @@ function listChangedLines(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
     if (piece.kind !== 'same') return listMarkedLines(piece);
     const lines = listMarkedLines(piece).length;
-    return [`… ${lines === 1 ? 'one line' : `${formatCount(lines)} lines`} unchanged`];
+    return [`      … ${lines === 1 ? 'one line' : `${formatCount(lines)} lines`} unchanged`];
   });
 }

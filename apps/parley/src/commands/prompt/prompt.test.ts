@@ -269,8 +269,11 @@ describe('parley prompt on a preview', () => {
   it.each<[readonly string[], string]>([
     [[], 'Select a turn with --list'],
     [['--channel', 'discrod'], 'Known: web, terminal, discord, telegram, whatsapp.'],
-    [['--channel', 'web', '--chat', 'gruop'], '--chat is direct, group, channel, thread'],
-    [['--channel', 'web', '--mode', 'tiny'], '--mode is full, light, minimal, none, not "tiny"'],
+    [['--channel', 'web', '--chat', 'gruop'], '--chat must be direct, group, channel, thread'],
+    [
+      ['--channel', 'web', '--mode', 'tiny'],
+      '--mode must be one of full, light, minimal, none, not "tiny"',
+    ],
     [['--channel', 'web', '--layout', 'zoos'], 'zeus'],
   ])('[P17] suggests a valid command for invalid options: %j', async (args, words) => {
     expect(await prompt(...args)).toBe(2);

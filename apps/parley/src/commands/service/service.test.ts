@@ -217,7 +217,7 @@ describe('a system service', () => {
     expect(await showServiceStatus(cli, broken)).toBe(1);
     expect(await showServiceStatus(cli, machine({ uid: 1000 }))).toBe(3);
     expect(printed.at(-1)).toContain(
-      `A system service is installed, ${unit}: run this command as root.`,
+      `A system service is installed, ${unit}. Run this command as root.`,
     );
     expect(await uninstallService(cli, broken)).toBe(0);
     expect(printed.at(-1)).toContain('is kept, and the user parley');
@@ -238,7 +238,7 @@ describe('a system service', () => {
     );
     await expect(asked).rejects.toMatchObject({
       code,
-      message: expect.stringMatching(/or (install|name)/),
+      message: expect.stringMatching(/or (install|choose)/),
     });
     expect(existsSync(join(root, 'etc'))).toBe(false);
     expect(written('calls')).not.toContain('useradd');
