@@ -28,7 +28,19 @@ const ALL = commandsOf(program);
 
 /** The verbs with which a description may start. */
 const VERBS = new Set([
-  ...['accept', 'add', 'allow', 'back', 'change', 'check', 'close', 'connect', 'disconnect'],
+  ...[
+    'accept',
+    'add',
+    'allow',
+    'back',
+    'change',
+    'check',
+    'close',
+    'connect',
+    'create',
+    'disconnect',
+    'drop',
+  ],
   ...[
     'explain',
     'give',

@@ -56,7 +56,7 @@ describe('parley conversations without a running gateway', () => {
       out: expect.stringMatching(/^The agent stays silent in that conversation until /),
     });
     expect((await run('list')).out).toMatch(
-      /taken over by The owner for (30 min|29 min \d+ s) more, 1 message waiting/,
+      /taken over by The owner for another (30 min|29 min \d+ s), 1 message waiting/,
     );
     expect(await run('reply', 'web:c1', 'I am here', '--as', 'agent')).toEqual({
       code: 0,
