@@ -86,7 +86,7 @@ channels:
     onTestFinished(async () => void (await gateway.end()));
     const status = async () => (await runCommand(['--data', folder.path, 'status'])).out;
     await expect.poll(status, { timeout: 20_000 }).toContain('slack/default: connected');
-    expect(await status()).toMatch(/webhook +slack\/default: \/channels\/slack\/default\/ below/);
+    expect(await status()).toMatch(/webhook +slack\/default: \/channels\/slack\/default\/ under/);
     expect(await status()).toContain('set http.publicUrl');
   });
 
