@@ -77,7 +77,7 @@ describe('the channels', () => {
     expect(answers(ANN).at(-1)).toContain('This is a test message');
     expect(await command('test', 'telegrom')).toMatchObject({
       code: 1,
-      out: expect.stringContaining('no account telegrom/default'),
+      out: expect.stringContaining('the account telegrom/default'),
     });
   });
 

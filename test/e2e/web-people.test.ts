@@ -301,7 +301,7 @@ describe('parley people', () => {
       expect((await people('revoke', 'Bo')).out).toBe('Bo is revoked; 0 sessions ended.\n');
       expect(await people('revoke', 'Bo')).toMatchObject({
         code: 1,
-        out: expect.stringContaining('No sign-in is called Bo'),
+        out: expect.stringContaining('There is no sign-in named Bo'),
       });
     } finally {
       folder.remove();

@@ -89,7 +89,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     await me.click();
     await page.getByText(`Owned by telegram:${ANN}`).waitFor();
     await page.getByText('Everything is set up.').waitFor();
-    expect(answers()[0]).toContain('“That\'s me”');
+    expect(answers()[0]).toContain("“That's me”");
     expect(answers()[0]).not.toContain('settings');
     const left = await call('channels/report', {});
     expect(left).toMatchObject({ waiting: [] });
