@@ -22,7 +22,7 @@ import {
 } from './accounts/connect-account.ts';
 
 /**
- * A channel account of this gateway, either connected or on standby while another gateway is
+ * One of this gateway's channel accounts, either connected or on standby while another gateway is
  * connected.
  */
 export interface ChannelAccount {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AuditReport, BugReport, LogQuery, LogReport } from './http/api.ts';
 
 interface DiagnosisNeeds {
-  /** Lists security weaknesses of this installation (U05). */
+  /** Lists this installation's security weaknesses (U05). */
   audit(): Promise<AuditReport>;
   /** Reads the stored logs of all processes that write to this data folder. */
   logs(query: LogQuery): Promise<LogReport>;

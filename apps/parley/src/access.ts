@@ -118,10 +118,7 @@ function toAccountKey(channel: string, account: string): string {
   return JSON.stringify([channel, account]);
 }
 
-/**
- * Anyone who signs in to the web page or the terminal with the token counts as an owner of this
- * installation.
- */
+/** Everyone who signs in to the web page or the terminal with the token owns this installation. */
 const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
 /**

@@ -7,7 +7,7 @@ const MAX_NAMES = 5_000;
 export class ChatNames {
   readonly #adapter: Adapter;
   readonly #log: Logger;
-  /** Null while a name is being fetched, and if there is no name. */
+  /** Null while a name is being fetched or if there is no name. */
   readonly #chats = new BoundedMap<string, string | null>(MAX_NAMES);
 
   constructor(adapter: Adapter, log: Logger) {

@@ -51,8 +51,8 @@ interface PendingSession {
  * messages that new people sent before the replacement. Each session is therefore resumed until it
  * has delivered everything or Discord reports that it no longer exists, and until then it stays
  * stored for the next process. If a session no longer exists, first direct messages may be missing.
- * To close this gap, a new direct chat is read from the beginning of the gap on when somebody
- * writes in it again.
+ * To close this gap, a new direct chat is read starting at the gap as soon as somebody writes in it
+ * again.
  */
 export class EarlierSessions {
   readonly #deps: EarlierSessionsDeps;

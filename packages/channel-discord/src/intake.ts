@@ -60,7 +60,7 @@ export class Intake {
   /** Channels and threads whose earlier messages have been read since the start. */
   readonly #withHistory = new BoundedMap<string, true>(MAX_WITH_HISTORY);
   readonly #missed: MissedMessages;
-  /** New direct chats that were read from the beginning of the gap on. */
+  /** New direct chats that were read starting at the gap. */
   readonly #covered = new BoundedMap<string, true>(MAX_COVERED);
   readonly #slots = new TaskSlots(MAX_READING);
   /** Records skipped messages, one channel after the other. */

@@ -57,7 +57,7 @@ it('[D01] stores a new session immediately and keeps the earlier sessions, so th
   expect(await resumed()).toEqual([at('b', 1)]);
 });
 
-it('[D01] gives up and returns the oldest session if too many have undelivered messages', () => {
+it('[D01] gives up the oldest session if too many have undelivered messages, and returns it', () => {
   const seen = seenOf(createMemoryValues(), never);
   const givenUp = Array.from({ length: 9 }, (_, n) => seen.moveTo(at(`s${n}`, 1)));
   expect(givenUp).toEqual([...Array.from({ length: 8 }, () => undefined), at('s0', 1)]);
@@ -162,7 +162,7 @@ it('reports an unreadable value instead of treating it as absent', async () => {
   await expect(seenOf(values, never).load()).rejects.toThrow('JSON');
 });
 
-it('[D01] reads a direct chat from the command that revealed it on, or from an earlier message in progress on', async () => {
+it('[D01] reads a direct chat starting at the command that revealed it, or at an earlier message in progress', async () => {
   const seen = seenOf(createMemoryValues(), never);
   await seen.note('1', '100', true);
   await seen.serve('2', '200');

@@ -208,7 +208,7 @@ export class SeenMessages {
    * Records that a direct chat is served because it was the source of a command. Discord does not
    * list direct chats for bots, so later messages in an unrecorded chat could not be fetched. A
    * message sent before the command may still be in progress. While there is a gap, the chat counts
-   * as new, so that its next message triggers a fetch from the beginning of the gap on.
+   * as new, so that its next message triggers a fetch starting at the gap.
    */
   async serve(channelId: string, interactionId: string): Promise<void> {
     if (this.#channels.has(channelId) || this.#gap !== undefined) return;

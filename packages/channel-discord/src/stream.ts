@@ -237,7 +237,7 @@ export class AnswerStreams {
     await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
   }
 
-  /** Deletes the messages from a position on, and then the record. */
+  /** Deletes the messages starting at a position, and then the record. */
   async #tidy(turn: StreamedTurn, from: number): Promise<void> {
     for (const [place, { messageId }] of turn.shown.entries()) {
       if (place < from || turn.gone.has(place)) continue;

@@ -19,12 +19,12 @@ interface ChannelFetch {
 const MAX_CHANNELS = 10_000;
 
 /**
- * Decides which channels to read after a connection, and from which message on. The gateway lists
- * server channels with their last message, so only channels with newer messages are read. A channel
- * without a stored message (a new thread, a first message) is read from the newest message in all
- * channels on. Known channels that are not listed, most of them direct chats, are read as well.
- * Served channels come first, starting with those that have the most recent messages; `left` counts
- * the channels beyond the limit.
+ * Decides which channels to read after a connection, and after which message to start. The gateway
+ * lists server channels with their last message, so only channels with newer messages are read. A
+ * channel without a stored message (a new thread, a first message) is read starting at the newest
+ * message in all channels. Known channels that are not listed, most of them direct chats, are read
+ * as well. Served channels come first, starting with those that have the most recent messages;
+ * `left` counts the channels beyond the limit.
  */
 export function planFetches(
   { newest, channels }: MessageCursors,

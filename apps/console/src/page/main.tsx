@@ -12,7 +12,7 @@ import { LiveChanges } from './ui/live.ts';
 
 const BASE = '/channels/web/default';
 
-/** The composition root of the page. */
+/** The page's composition root. */
 async function main(): Promise<void> {
   const root = document.getElementById('app');
   if (!root) throw new Error('The page does not contain #app, so its index.html is damaged.');

@@ -12,7 +12,7 @@ const MARK = '<!-- built files -->';
 const UNBUNDLED = { page: 'index.html', simulate: 'simulate/index.html', icon: 'icon.svg' };
 
 /**
- * The built page, as files keyed by their path at the gateway. `/` is the HTML of the page, and
+ * The built page, as files keyed by their path at the gateway. `/` is the page's HTML, and
  * `/simulate.html` is the HTML for `parley simulate`.
  */
 export type BuiltPage = ReadonlyMap<string, Uint8Array>;

@@ -21,7 +21,7 @@ const textOf = async (path: string) => (await page.request(path)).text();
  */
 const FIRST_LOAD = 150_000;
 
-describe('the files of the page', () => {
+describe("the page's files", () => {
   it('[U03] serves the files from the given reader, if there is one', async () => {
     const there = new Map([['/', new TextEncoder().encode('read elsewhere')]]);
     const other = createConsole('/', async () => there);

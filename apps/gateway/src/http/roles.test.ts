@@ -87,7 +87,7 @@ beforeAll(async () => {
   }
 });
 
-/** A hook accepts only its own token, not the tokens of the page. */
+/** A hook accepts only its own token, not the page's tokens. */
 const HOOK = 'POST /hooks/:name';
 
 /** Why a route is not an operation. */

@@ -109,7 +109,7 @@ function toListenError(error: Error, host: string, port: number): GatewayError {
   }
   return new GatewayError(
     'http-listen',
-    `Parley cannot serve its web page on ${host}:${port} (${error.message}). Set http.host and http.port to an address of this machine.`,
+    `Parley cannot serve its web page on ${host}:${port} (${error.message}). Set http.host and http.port to an address that this machine has.`,
     error,
   );
 }

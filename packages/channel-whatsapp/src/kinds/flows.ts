@@ -4,8 +4,8 @@ import { formatAmount } from './payments.ts';
 import { formatLabelledLine, joinLines, type KindContent, shortenToLine } from './reading.ts';
 
 /**
- * The fields in the JSON of a button. Each field is parsed separately, so that a malformed one does
- * not affect the others.
+ * The fields in the JSON of a button. Each field is parsed separately, so that a malformed field
+ * does not affect the others.
  */
 const text = z.string().optional().catch(undefined);
 const Row = z.object({ title: text, description: text }).catch({});

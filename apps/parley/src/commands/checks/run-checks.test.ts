@@ -186,7 +186,7 @@ describe('checks', () => {
   });
 });
 
-describe('the clock of this machine', () => {
+describe("this machine's clock", () => {
   const clock = (server: string, aheadMs: number) => ({ server, aheadMs });
   it.each([
     ['agrees with a server outside', [clock('api.telegram.org', 900)], 'ok'],

@@ -25,8 +25,8 @@ interface PreviewDeps extends InstallationEnv {
 }
 
 /**
- * Builds the first request that an agent of this installation would send in a hypothetical turn. No
- * files are written, except to a temporary copy when the workspace does not exist
+ * Builds the first request that one of this installation's agents would send in a hypothetical
+ * turn. No files are written, except to a temporary copy when the workspace does not exist
  * (`fromTemplates`).
  */
 export async function previewPrompt(
