@@ -76,7 +76,8 @@ export const operations = {
     async ({ files }: FileNeeds, { name, version }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
-      if (text === null) throw createRefusal('no-version', `${name} has no version ${version}.`);
+      if (text === null)
+        throw createRefusal('no-version', `There is no version ${version} of ${name}.`);
       // The agent package is loaded only when a comparison needs it.
       const { soulDiff } = await import('@parley/agent');
       return { text, diff: text === now?.text ? '' : soulDiff(text, now?.text ?? '') };

@@ -102,7 +102,7 @@ export function openHooks(
   { turns, ...parts }: HookParts,
   agentOf: (name: string | undefined) => AgentWithHooks | undefined,
 ): Hooks {
-  // Conversation ids of the default agent contain no agent name.
+  // The default agent's conversation ids do not contain an agent name.
   const rules = Object.fromEntries(
     Object.entries(hooks).map(([name, hook]) => [
       name,

@@ -106,7 +106,7 @@ const INVITATIONS: ReadonlyMap<number, string> = new Map([
   [6, 'a request to stream'],
 ]);
 
-/** The names of content that has neither text nor a file. */
+/** The names of content that is neither text nor a file. */
 function listUnreadContent(content: WireContent): string[] {
   const { activity, application, shared_client_theme: theme } = content;
   const stickers = listStickersWithoutPicture(content).map(

@@ -160,7 +160,7 @@ export class GatewayAccounts {
     return this.#accountOf(name)?.http() ?? (isAway ? LATER : undefined);
   }
 
-  /** Stops all channels from receiving, and accepts no more changes. */
+  /** Stops all channels from receiving, and stops accepting changes. */
   async stopReceiving(): Promise<void> {
     this.#isStopping = true;
     this.#rights?.leave();

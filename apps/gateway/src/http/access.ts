@@ -59,7 +59,7 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
         // In response to status 401, the page asks the person to sign in. An expired session does
         // not count as a failed attempt. Several requests from a browser's tabs may be in progress
         // when the session expires. If they counted, a person who then mistypes the token would be
-        // throttled. Sessions have 256 random bits, so counting failed attempts would add no
+        // throttled. Sessions have 256 random bits, so counting failed attempts would not add
         // protection.
         return { status: 401, message: SESSION_OVER };
       }

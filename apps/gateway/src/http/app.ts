@@ -70,9 +70,9 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 /**
  * Creates all routes of the gateway (D10, U03). All routes require a token or a session, except
- * health and the page's own files, which contain no secrets. Each operation declares its role, and
- * metrics are open to every role. All other routes, such as web chats and any added later, are for
- * owners only.
+ * health and the page's own files, which do not contain secrets. Each operation declares its role,
+ * and metrics are open to every role. All other routes, such as web chats and any added later, are
+ * for owners only.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();

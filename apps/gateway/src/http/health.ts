@@ -141,8 +141,8 @@ export function formatHealth({ status, reasons }: HealthReport): string {
 }
 
 /**
- * Health is public, because supervisors have no token. The response describes problems, but does
- * not contain secrets (D10).
+ * Health is public, because supervisors do not have the token. The response describes problems, but
+ * does not contain secrets (D10).
  */
 export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));

@@ -11,7 +11,7 @@ const clock = () => 1_000_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-/** Routes that require no authentication. */
+/** Routes that do not require authentication. */
 const OPEN = new Set(['GET /healthz', 'GET /readyz', 'GET /', 'GET /page/*', 'POST /api/sessions']);
 /** The routes that roles other than owner may use. New routes must be added here explicitly. */
 const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {

@@ -7,7 +7,7 @@ type ByteStream = ReadableStream<Uint8Array>;
 /**
  * Removes secrets from a route's response (G18). Every HTTP response is scrubbed, regardless of its
  * type. JSON stays valid, and the events of a stream are forwarded whole. All other bytes are
- * streamed, and stay unchanged if they contain no secret. A compressed body is decoded first,
+ * streamed, and stay unchanged if they do not contain secrets. A compressed body is decoded first,
  * because secrets cannot be found in compressed bytes.
  */
 export async function scrubResponse(response: Response, secrets: Scrubber): Promise<Response> {

@@ -39,7 +39,7 @@ async function pack(destination: string): Promise<void> {
     // Removes types that an earlier build may have left.
     rmSync(join(ROOT, 'types'), { recursive: true, force: true });
     process.stderr.write(
-      'The package contains no types for plugin authors: the TypeScript compiler is not installed.\n',
+      'The package does not contain types for plugin authors: the TypeScript compiler is not installed.\n',
     );
   }
   const { packRelease } = await import('./pack/pack-release.ts');

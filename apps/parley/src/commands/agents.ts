@@ -87,6 +87,6 @@ function findRulesAt(
   }
   throw new CliError(
     'no-account',
-    `The settings have no working account ${channel}/${account}. "parley channels" lists the accounts.`,
+    `The settings do not contain a working account ${channel}/${account}. "parley channels" lists the accounts.`,
   );
 }

@@ -28,8 +28,8 @@ export interface ConvertFlags {
 /**
  * `parley heartbeat convert` (H11): proposes HEARTBEAT.md in Parley's format. The owner has to
  * approve the proposal. The command works while a gateway is running, because the gateway reads the
- * file before each heartbeat. The exit code is 0 if the file was converted or needs no conversion,
- * and 1 otherwise, with the reason printed.
+ * file before each heartbeat. The exit code is 0 if the file was converted or does not need
+ * conversion. Otherwise it is 1, and the reason is printed.
  */
 export function convertHeartbeat(cli: CliContext, flags: ConvertFlags): Promise<number> {
   return withStore(cli, async (store, loaded) => {

@@ -35,8 +35,8 @@ export interface ChatClient {
   /** Shows the chat again without its cached state, after messages were deleted. */
   restart(): void;
   /**
-   * Counts changes in all conversations, for lists and badges; null if the signed-in person
-   * receives no events.
+   * Counts changes in all conversations, for lists and badges; null if the signed-in person does
+   * not receive events.
    */
   readonly changes: ReadonlySignal<number | null>;
 }

@@ -94,7 +94,7 @@ describe('a backup', () => {
     }
   });
 
-  it('does not overwrite a file, and leaves no partial file when it fails', async () => {
+  it('does not overwrite a file, and does not leave a partial file when it fails', async () => {
     const file = await backup();
     const before = readFileSync(file);
     await expect(makeBackup(orderOf(file))).rejects.toMatchObject({ code: 'backup-exists' });

@@ -99,9 +99,9 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
 }
 
 /**
- * Creates a function that returns a placeholder for keys in `secrets/`. Backups contain no keys, so
- * the keys are missing on a new machine; the restore must succeed without them. The placeholder is
- * long enough to pass the length check of every secret.
+ * Creates a function that returns a placeholder for keys in `secrets/`. Backups do not contain
+ * keys, so the keys are missing on a new machine; the restore must succeed without them. The
+ * placeholder is long enough to pass the length check of every secret.
  */
 function createMissingKey(folder: DataFolder): (file: string) => string | undefined {
   const own = getSecretPath(folder, '') + sep;

@@ -122,7 +122,7 @@ describe('the default installation', () => {
 });
 
 describe('a deliberately insecure installation', () => {
-  it('[U05] is reported check by check, and the output contains no secrets', async () => {
+  it('[U05] is reported check by check, and the output does not contain secrets', async () => {
     await makeBad();
     expect(await audit('--json')).toBe(2);
     const report = JSON.parse(written.out);

@@ -37,7 +37,7 @@ type CheckOutput = readonly (string | CheckFinding | CheckPart)[];
 interface CheckRow<N extends FactNeed> {
   /** Ids must never change, because people and scripts refer to them. */
   readonly id: string;
-  /** A statement that is true if the check reports no findings. */
+  /** A statement that is true if the check does not report any findings. */
   readonly title: string;
   /**
    * `each` runs the check for every agent. `differing` also runs it for every agent, but reports

@@ -192,7 +192,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   defineAuditCheck('workspace', {
     id: 'workspace.symlinks',
     severity: 'warning',
-    title: 'The workspace contains no symbolic links.',
+    title: 'The workspace does not contain symbolic links.',
     advice: 'Replace it with a copy. Parley does not follow it, but other programs do.',
     run: ({ workspace: { symlinks } }) =>
       limitNamed(symlinks.map((name) => `${name} is a symbolic link.`)),

@@ -46,7 +46,7 @@ function listFileFacts(
 ): readonly FileFact[] {
   const inData = listEntries(folder.path).map((name) => {
     const path = join(folder.path, name);
-    // The schema file is the same in every installation and contains no private data.
+    // The schema file is the same in every installation and does not contain private data.
     const isElsewhere = path === agent.workspace || name === 'parley.schema.json';
     return isElsewhere ? [] : fact(path, getFileKind(folder, path));
   });

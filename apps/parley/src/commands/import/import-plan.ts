@@ -28,8 +28,8 @@ const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'iden
 
 /**
  * Notes are about the owner, so their copies are marked as visible only to the owner. The mark does
- * not depend on later defaults (W03). Files in memory/ need no mark, because only the owner can
- * read them.
+ * not depend on later defaults (W03). Files in memory/ do not need this mark, because only the
+ * owner can read them.
  */
 export function isMarkedInCopy(name: string): boolean {
   const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || getFirstPart(name) === 'skills';

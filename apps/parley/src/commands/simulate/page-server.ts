@@ -45,7 +45,7 @@ const HEADERS = {
 const SignIn = z.strictObject({ token: z.string() });
 
 /**
- * Serves the page on the loopback interface. The page's files contain no secrets; all other
+ * Serves the page on the loopback interface. The page's files do not contain secrets; all other
  * requests require the token.
  */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
