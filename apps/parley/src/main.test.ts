@@ -65,7 +65,7 @@ describe('the command line', () => {
     ['agents telegram:5 --person 9', 0, 'answered by desk (the rule for this person)'],
     ['agents telegram:5', 0, 'answered by main (the default agent)'],
     ['agents web:@desk/main', 0, 'answered by desk (the chat names this agent)'],
-    ['agents discord:5', 1, 'no working account discord/default'],
+    ['agents discord:5', 1, 'a working account discord/default'],
     ['memory search tea --agent desk', 0, 'Green tea, always.'],
     ['memory --agent desk search tea', 0, 'Green tea, always.'],
     ['memory search tea', 1, 'Nothing was found.'],
