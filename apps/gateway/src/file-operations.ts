@@ -79,8 +79,8 @@ export const operations = {
       if (text === null)
         throw createRefusal('no-version', `There is no version ${version} of ${name}.`);
       // The agent package is loaded only when a comparison needs it.
-      const { soulDiff } = await import('@parley/agent');
-      return { text, diff: text === now?.text ? '' : soulDiff(text, now?.text ?? '') };
+      const { diffSouls } = await import('@parley/agent');
+      return { text, diff: text === now?.text ? '' : diffSouls(text, now?.text ?? '') };
     },
   ),
   restore: change(

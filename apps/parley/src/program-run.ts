@@ -1,4 +1,4 @@
-import { nearestWord } from '@parley/settings';
+import { findNearestWord } from '@parley/settings';
 import { type Command, Option } from 'commander';
 import {
   addAgentOption,
@@ -138,7 +138,7 @@ function readSimulateWords(
   for (const word of words) {
     const named = PLATFORMS.find((one) => one === word);
     if (named === undefined && !/[./\\]/.test(word)) {
-      const meant = nearestWord(word, PLATFORMS);
+      const meant = findNearestWord(word, PLATFORMS);
       const hint =
         meant === undefined
           ? `(Platforms are ${PLATFORMS.join(', ')}; the name of a scene contains a dot or a slash.)`

@@ -1,5 +1,5 @@
 import type { SetupPlatform, SetupProvider } from '@parley/gateway/api';
-import { detectLocalServers, usualServerAt } from '@parley/models/probe';
+import { detectLocalServers, findUsualServer } from '@parley/models/probe';
 
 /**
  * Labels for settings in the setup forms on the page and in the terminal, used to describe
@@ -87,7 +87,7 @@ export async function listSetupProviders(
   const found = await detectLocalServers(where);
   const here = found.map(({ baseUrl, model }): SetupProvider => {
     const { host } = new URL(baseUrl);
-    const name = `${usualServerAt(baseUrl) ?? 'A server'}, found at ${host}`;
+    const name = `${findUsualServer(baseUrl) ?? 'A server'}, found at ${host}`;
     return {
       name,
       provider: 'openai-compatible',

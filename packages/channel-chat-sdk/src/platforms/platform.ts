@@ -98,7 +98,6 @@ export function createIdForm(
   };
 }
 
-export const WHOAMI =
-  "If a stranger writes to the bot, the answer contains the stranger's id; /whoami also shows it";
+export const WHOAMI = 'The bot answers a stranger with their id; /whoami shows it, too';
 export const LISTED =
   '"parley channels" lists the groups in which the bot was mentioned, with their ids';

@@ -1,6 +1,6 @@
 import { formatCounted, toVisibleLine } from '@parley/core';
 import type { foreseeTasks } from '@parley/proactive';
-import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
+import { type FolderSurvey, isMarkdown, isMemory, type SurveyedEntry } from '@parley/workspace';
 import { formatContextLine } from '../schedule.ts';
 
 /** What already exists in the workspace under the name of a file to copy. */
@@ -68,7 +68,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
  * returns what the workspace already contains.
  */
 export function planImport(
-  survey: Survey,
+  survey: FolderSurvey,
   beside: readonly string[],
   existing: (name: string) => ExistingFile,
   split: ReadonlySet<string>,
