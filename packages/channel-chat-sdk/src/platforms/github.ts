@@ -17,7 +17,7 @@ const person = createIdForm(
     howToFind: 'https://api.github.com/users/NAME shows the id',
     explain: (written) =>
       /^(?:@|https:\/\/github\.com\/)?[a-z][\w-]*(?:\[bot\])?$/i.test(trimCopiedId(written))
-        ? 'a login can pass to another person, so it is not accepted'
+        ? 'a login can be transferred to another person, so it is not accepted'
         : undefined,
   },
   [/^([1-9]\d{0,15})$/],

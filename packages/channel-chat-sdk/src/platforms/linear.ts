@@ -19,7 +19,7 @@ const person = createIdForm(
     howToFind: `In Linear: open the person's profile, Ctrl-K or Cmd-K, Copy model UUID. ${WHOAMI}`,
     explain: (written) =>
       /@/.test(written)
-        ? 'a name or an email address can pass to another person, so it is not accepted'
+        ? 'a name or an email address can be transferred to another person, so it is not accepted'
         : undefined,
   },
   [ID],

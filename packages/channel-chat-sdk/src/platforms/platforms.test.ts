@@ -108,7 +108,7 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
     ['slack', 'group', '#general', 'a #name can change'],
     ['teams', 'person', GUID, 'an Entra id'],
     ['google-chat', 'person', 'ann@example.org', 'email addresses to apps'],
-    ['github', 'person', 'octocat', 'a login can pass to another person'],
+    ['github', 'person', 'octocat', 'a login can be transferred to another person'],
     ['linear', 'group', 'ENG-123', 'moved to another team'],
     ['whatsapp-cloud', 'person', '01511 234567', 'the country code is missing'],
   ])(

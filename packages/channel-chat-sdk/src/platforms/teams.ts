@@ -20,7 +20,7 @@ const person = createIdForm(
       if (GUID.test(trimCopiedId(written)))
         return 'this is an Entra id, but Teams gives each person a different id for each bot';
       return /@/.test(written)
-        ? 'an email address can pass to another person, so it is not accepted'
+        ? 'an email address can be transferred to another person, so it is not accepted'
         : undefined;
     },
   },

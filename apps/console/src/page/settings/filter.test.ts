@@ -27,7 +27,7 @@ describe('the settings search', () => {
     ['', 'limits', true],
     ['quiet HOURS', 'heartbeat.quietHours', true],
     ['quietHours', 'heartbeat.quietHours', true],
-    ['time zone of the agent', 'heartbeat.quietHours', true],
+    ["agent's time zone", 'heartbeat.quietHours', true],
     ['heartbeat.quiet', 'heartbeat.quietHours', true],
     ['quiet hours', 'heartbeat', true],
     ['quiet hours', 'heartbeat.steps', false],
