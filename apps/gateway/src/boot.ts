@@ -10,7 +10,6 @@ export interface BootDeps extends OwnerChatDeps {
   readonly lanes: Pick<WakeUpQueue, 'wake'>;
   /** Returns whether BOOT.md exists and is not empty. */
   readonly saysSomething: () => Promise<boolean>;
-  /** An id that is unique to this start. */
   readonly startId: string;
   readonly clock: Clock;
   readonly log: Logger;

@@ -38,7 +38,6 @@ export interface Accounts {
   reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
 }
 
-/** Changes the channel settings. */
 export interface ChannelSettings {
   /**
    * Adds a group to `access.allowGroups`. On failure, throws ParleyError and leaves the settings
@@ -74,7 +73,6 @@ const Account = { channel: z.string(), account: z.string() };
  */
 const OPERATOR = { role: 'operator' } as const;
 
-/** Operations on channels (U03, F05). */
 export const operations = {
   report: read(
     'List the accounts with their state, the people waiting for access, and the groups with messages',
@@ -227,7 +225,6 @@ function toShownAccount(
     ...getReasonAndFix(state),
     ...(access && { access }),
     canPause: !LOCAL.has(channel),
-    /** Whether groups can be allowed individually. */
     canAllowGroups: settings !== undefined && access?.groups === 'allowlist',
   };
 }

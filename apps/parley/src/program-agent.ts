@@ -18,7 +18,6 @@ interface AgentsFlags {
   readonly account: string;
 }
 
-/** Adds the command `parley agents`, which shows which agent answers in a chat. */
 export function describeAgents(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/agents.ts'));
   const what =
@@ -44,7 +43,6 @@ export function describeAgents(program: Command, { run }: CommandRunners): void 
   ]);
 }
 
-/** Adds the commands about plugins. */
 export function describePlugins(program: Command, { run }: CommandRunners): void {
   const plugins = addJsonOption(addCommand(program, 'plugins', 'list plugins, or write a new one'));
   const list = createModuleRunner(run, () => import('./commands/plugins/list-plugins.ts'));
@@ -64,7 +62,6 @@ export function describePlugins(program: Command, { run }: CommandRunners): void
   ]);
 }
 
-/** Adds the commands about skills. */
 export function describeSkills(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/skills.ts'));
   const each =
@@ -152,7 +149,6 @@ export function describePrompt(program: Command, { run }: CommandRunners): void 
   );
 }
 
-/** Adds the commands about memories and MEMORY.md. */
 export function describeMemory(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/memory.ts'));
   const memory = addJsonOption(
@@ -207,7 +203,6 @@ const NUMBERED = [
   ['rollback', 'return to an earlier version, which becomes a new version'],
 ] as const;
 
-/** Adds the commands about versions of SOUL.md. */
 export function describeSoul(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/soul.ts'));
   const what = 'list versions of SOUL.md, and propose new ones or decide on them';

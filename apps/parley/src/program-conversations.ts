@@ -33,7 +33,6 @@ interface ListingPage {
   readonly before?: number;
 }
 
-/** Adds the commands that list conversations and take them over. */
 export function describeConversations(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/conversations.ts'));
   const what =
@@ -95,7 +94,6 @@ type ConversationWork = ReturnType<
   typeof createModuleRunner<typeof import('./commands/conversations.ts')>
 >;
 
-/** Adds the commands that change the caller's inbox, and the one that deletes a conversation. */
 function describeMarks(group: Command, work: ConversationWork): void {
   const ID = 'the conversation’s id from the list';
   addCommand(

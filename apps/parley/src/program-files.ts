@@ -10,7 +10,6 @@ import {
 } from './cli.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 
-/** Adds the commands for the settings file. */
 export function describeConfig(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/config.ts'));
   const config = addJsonOption(addCommand(program, 'config', 'check or upgrade the settings file'));
@@ -21,7 +20,6 @@ export function describeConfig(program: Command, { run }: CommandRunners): void 
   addCommand(config, 'upgrade', upgrade, () => work((m, cli) => m.upgradeConfig(cli)));
 }
 
-/** Adds the commands `parley backup` and `parley restore`. */
 export function describeBackup(program: Command, { run }: CommandRunners): void {
   const backup = createModuleRunner(run, () => import('./commands/backup/backup.ts'));
   const restore = createModuleRunner(run, () => import('./commands/backup/restore.ts'));
@@ -55,7 +53,6 @@ export function describeBackup(program: Command, { run }: CommandRunners): void 
   ]);
 }
 
-/** Adds the commands that import another agent's workspace. */
 export function describeImport(program: Command, { run }: CommandRunners): void {
   const importing = createModuleRunner(run, () => import('./commands/import/import.ts'));
   const other = addAgentOption(addCommand(program, 'import', 'import another agent’s workspace'));

@@ -10,7 +10,6 @@ import {
   createNumberParser,
 } from './cli.ts';
 
-/** Adds the commands about channel accounts and their groups. */
 export function describeChannels(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/channels.ts'));
   const what = 'list, pause, reconnect or test accounts, and allow groups';
@@ -48,7 +47,6 @@ export function describeChannels(program: Command, { run }: CommandRunners): voi
   );
 }
 
-/** Adds the commands that manage who may write to the bot and open the page. */
 export function describeAccess(program: Command, { run, bare }: CommandRunners): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [createModuleRunner(run, load), createModuleRunner(bare, load)];
@@ -116,7 +114,6 @@ export function describeAccess(program: Command, { run, bare }: CommandRunners):
 const PEOPLE_NOTES = `An owner can do everything, as with the gateway token. An operator manages channels, strangers and the queue, and sees
 usage and the audit, but not message text or people’s names. A viewer sees only state, metrics and usage. See docs/people.md.`;
 
-/** Adds the commands that manage other people's sign-ins. */
 export function describePeople(program: Command, { bare }: CommandRunners): void {
   const secret = createModuleRunner(bare, () => import('./commands/access.ts'));
   const what = 'list, add or revoke other people’s sign-ins, each with a role';

@@ -53,7 +53,6 @@ As root, the command installs a system service that runs as the user parley and 
 another user, it installs a service for that user, with the data folder that the other commands use. docs/service.md
 explains what the service may do and how it gets its keys.`;
 
-/** Adds the commands that manage the background service. */
 export function describeService(program: Command, { starting }: CommandRunners): void {
   const work = createModuleRunner(starting, () => import('./commands/service/service.ts'));
   const what = 'run in the background and start when the machine starts (systemd, launchd)';
@@ -79,7 +78,6 @@ real platform is never contacted. docs/simulate.md explains what the copy enforc
 A scene is played without a page: the terminal shows the conversation, and the exit code is 0 if everything happened as in
 the scene and 1 if it did not.`;
 
-/** Adds the command that simulates a platform. */
 export function describeSimulate(program: Command, { bare }: CommandRunners): void {
   const work = createModuleRunner(bare, () => import('./commands/simulate/simulate.ts'));
   const what =

@@ -15,7 +15,6 @@ import type { ConvertFlags } from './commands/heartbeat-convert.ts';
 const CONVERT_NOTES =
   'A HEARTBEAT.md from another agent works unchanged if its tasks can be recognized. The old text is saved as a version.';
 
-/** Adds the commands for the standing tasks in HEARTBEAT.md. */
 export function describeHeartbeat(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/schedule.ts'));
   const what =
@@ -62,7 +61,6 @@ const NAMED = [
   ['run', 'run a job now, regardless of its schedule'],
 ] as const;
 
-/** Adds the commands for reminders and jobs. */
 export function describeCron(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/schedule.ts'));
   const what = 'list, add or change reminders and jobs';
@@ -110,7 +108,6 @@ function toJob({ to, agent: _, ...fields }: JobFlags) {
   return { fields, to };
 }
 
-/** Adds the commands that list and test hooks. */
 export function describeHooks(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/hooks.ts'));
   const hooks = addJsonOption(

@@ -48,7 +48,6 @@ export function describeStatus(program: Command, { run }: CommandRunners): void 
   );
 }
 
-/** Adds the command that prints the log. */
 export function describeLogs(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/logs.ts'));
   const what = 'print the last log lines of all processes that store logs in this data folder';
@@ -82,7 +81,6 @@ const REPORT_HELP = `
 Secrets, names, ids, messages and paths are hidden: only text from Parley’s own code is included.
 Check the file before you send it.`;
 
-/** Adds the command that writes a bundle for a bug report. */
 export function describeReport(program: Command, { run }: CommandRunners): void {
   const reporting = createModuleRunner(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names or message text';
@@ -97,7 +95,6 @@ const USAGE_NOTES = `"in" and "out" are tokens; "cached" is the part of "in" tha
 of the answers (p95) were committed within the given time after the message was accepted, without the time for sending.
 The last lines show the caps from the settings and how much of them was used today.`;
 
-/** Adds the command that shows usage. */
 export function describeUsage(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/usage.ts'));
   const what = 'show tokens, cost, turns and latency by day, person, chat, model, channel or agent';
@@ -126,7 +123,6 @@ const DOCTOR_HELP = `
 The checks make real calls to the model (a few tokens), to each channel and to the database. Nothing is changed.
 The exit code is 0 if no check failed, even if there are warnings, and 1 otherwise. docs/doctor.md explains all checks.`;
 
-/** Adds the command `parley doctor`, which checks whether the installation works. */
 export function describeDoctor(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/checks/doctor.ts'));
   const what =
@@ -138,7 +134,6 @@ export function describeDoctor(program: Command, { run }: CommandRunners): void 
 const AUDIT_NOTES = `The exit code is 0 without warnings, 1 with warnings, 2 with critical findings, and 3 if the audit could not run.
 docs/audit.md lists all checks.`;
 
-/** Adds the command `parley audit`, which checks for security weaknesses. */
 export function describeAudit(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/checks/audit.ts'));
   const what = 'check this installation for security weaknesses, and explain what to do about them';
@@ -164,7 +159,6 @@ export function describeAudit(program: Command, { run }: CommandRunners): void {
   );
 }
 
-/** Adds the commands for messages that could not be delivered or answered. */
 export function describeDead(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/dead.ts'));
   const what = 'list, show, replay or drop messages that could not be delivered or answered';

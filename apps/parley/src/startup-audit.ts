@@ -29,7 +29,6 @@ export async function auditInstallation(
   return auditReport(await runAudit(examineAgents(options, loaded, records), options), now);
 }
 
-/** The agents that the audit examines. */
 interface AuditedAgents {
   readonly loaded: LoadedSettings;
   readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };

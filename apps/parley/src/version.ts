@@ -18,7 +18,6 @@ function describeBuild(): string {
   return BUILT_FROM === '' ? '' : ` (commit ${BUILT_FROM})`;
 }
 
-/** Formats the output of `parley --version`. */
 export function formatVersion(): string {
   const { parley, node, from } = getVersionFacts();
   return `parley ${parley}${from}\nnode ${node}`;

@@ -14,18 +14,15 @@ export interface BotNames {
 export interface ReadingContext {
   readonly platform: string;
   readonly bot: BotNames;
-  /** The display name of a user. */
   readonly nameOf: (userId: string) => Promise<string | undefined>;
 }
 
 /** The content of a message, and how much of it the sender typed. */
 export interface MessageWords
   extends Pick<InboundMessage, 'text' | 'authored' | 'quotation' | 'replyTo' | 'mentions'> {
-  /** Whether the text addresses the bot. */
   readonly isMention: boolean;
   /** The organization or workspace that contains the chat; access lists can name it. */
   readonly within?: string | undefined;
-  /** The sender's Slack workspace. */
   readonly senderTeamId?: string | undefined;
 }
 

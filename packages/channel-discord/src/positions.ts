@@ -53,7 +53,6 @@ function advanceNewest(
   return message.success ? { newest: selectLaterId(before.newest, message.data.id) } : {};
 }
 
-/** The later of two snowflakes. */
 export function selectLaterId(a: string | undefined, b: string): string;
 export function selectLaterId(a: string | undefined, b: string | undefined): string | undefined;
 export function selectLaterId(a: string | undefined, b: string | undefined): string | undefined {
@@ -61,7 +60,6 @@ export function selectLaterId(a: string | undefined, b: string | undefined): str
   return isLater(a, b) ? a : b;
 }
 
-/** Compares two snowflakes. */
 export function isLater(a: string, b: string): boolean {
   return BigInt(a) > BigInt(b);
 }

@@ -59,7 +59,6 @@ interface ButtonPress {
   readonly token: string;
 }
 
-/** A message part with its request body. */
 interface AnswerPart {
   readonly part: OutboundPart;
   readonly body: MessageBody;

@@ -34,7 +34,6 @@ export type ResumeEnding =
   /** The connection failed; the session can be resumed again. */
   | 'failed';
 
-/** A resumed session. */
 export interface ResumedSession {
   /**
    * Resolves when all missed events have been received; stays pending if the connection ends before

@@ -1,7 +1,6 @@
 import type { OutboundPart } from '@parley/core';
 import type { MessageBody } from './api.ts';
 
-/** Message flag: a voice message. */
 const IS_VOICE_MESSAGE = 1 << 13;
 /** Discord requires a waveform; a flat line is accepted. */
 const FLAT_WAVEFORM = Buffer.alloc(32, 96).toString('base64');

@@ -199,7 +199,6 @@ export function keepUnusedSessions(before: SignalSessions, after: SignalSessions
   return { ...after, _sessions: Object.fromEntries(sessions) };
 }
 
-/** Baileys' encryption and decryption. */
 type SignalRepository = ReturnType<SocketConfig['makeSignalRepository']>;
 
 /** A single lock for all sessions, because one person may have sessions under two addresses. */

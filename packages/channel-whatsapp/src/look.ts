@@ -11,7 +11,6 @@ import { describeAlbum } from './kinds/media.ts';
 import type { ExternalText, FieldKind, KindContent } from './kinds/reading.ts';
 import { describeFile, type MediaMessage, toAttachment } from './media-ref.ts';
 
-/** The visible content of a message. */
 export interface VisibleContent {
   /**
    * The text that the sender typed or, if there is none, a description of the content; empty if

@@ -35,7 +35,6 @@ const conversationPanel = async () => (await import('./inbox/panel.tsx')).Conver
 interface ShellProps {
   readonly client: ChatClient;
   readonly route: ReadonlySignal<Route>;
-  /** Why the sign-in address did not work. */
   readonly trouble: ReadonlySignal<string | null>;
 }
 
@@ -148,7 +147,6 @@ interface SidesProps {
   readonly isInbox: boolean;
   /** The id of the view to highlight in the navigation. */
   readonly shown: string;
-  /** The address of the chat. */
   readonly chat: string;
 }
 
@@ -278,7 +276,6 @@ function getAgentInfo(agent: ShownAgent | undefined, usual: AgentInfo): AgentInf
   return agent === undefined || agent.isDefault ? usual : toAgentInfo(agent.title, agent.model);
 }
 
-/** The address of the first chat with an agent. */
 function getFirstChatHref(agent: ShownAgent | undefined): string {
   const isUsual = agent === undefined || agent.isDefault;
   return isUsual ? toHref('chat') : toHref('chat', toChatIdWith(agent, 'main'));

@@ -21,7 +21,6 @@ import {
 
 export interface LeasedRightsDeps {
   readonly store: Pick<Store, 'leases' | 'processes' | 'outbox'>;
-  /** The id of this process. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;

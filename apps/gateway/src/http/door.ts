@@ -106,7 +106,6 @@ export function createWrongTokenCounter(monotonic: Monotonic) {
       if (senders.size > MAX_SENDERS && oldest !== undefined) senders.delete(oldest);
       all = addTry(all, now);
     },
-    /** Returns the number of remembered senders. */
     size: (): number => senders.size,
   };
 }

@@ -60,7 +60,6 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
 
 const app = createFullApp({ token: TOKEN, store, clock });
 const OPERATIONS = await listOperationRoutes();
-/** All routes and operations of the gateway. */
 const ROUTES = [...listRoutes(app), ...OPERATIONS.keys()].toSorted();
 const ask = (method: string, path: string, token?: string) =>
   app.request(`http://${HOST}${path}`, {

@@ -34,7 +34,6 @@ export interface TestParley {
   ask(text: string): Promise<string>;
   /** The tool results that the model received, oldest first. */
   readonly toolResults: readonly string[];
-  /** Returns the log lines written so far. */
   log(): string;
   /** Stops the gateway and removes the data folder. */
   close(): Promise<void>;

@@ -40,7 +40,6 @@ export interface ComposerFacts {
  */
 const IN_COMPOSITION = 229;
 
-/** Determines the action of a key. */
 export function decideKeyAction(
   key: PressedKey,
   { matches, at, draft, busy, isEdit }: ComposerFacts,

@@ -8,7 +8,6 @@ import type { ListedConversation } from './rows.ts';
 const positionOf = ({ newest, newestPart }: ListedConversation): string =>
   `${newest} ${newestPart}`;
 
-/** Marks the current conversation as read. */
 export function useReadMark(shown: ListedConversation | undefined): void {
   const { refresh } = useScope();
   const position = shown?.isNew === true ? positionOf(shown) : null;

@@ -38,7 +38,6 @@ export function emptyOf({ isEntry }: Pick<SettingProps, 'isEntry'>): typeof CLEA
 /** The id of the element that shows a setting. */
 export const fieldId = (path: SettingPath): string => `setting-${path.join('.')}`;
 
-/** Whether a problem is at a path or below it. */
 export function isProblemWithin(at: string, path: SettingPath): boolean {
   const name = formatPath(path);
   return at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`);

@@ -186,7 +186,6 @@ function runWhenDue(ms: number | undefined, task: () => void): () => void {
 
 /** Runs a person's actions in a view; all its buttons are disabled while an action runs. */
 export interface ActionRunner {
-  /** The outcome of the last action, for `OutcomeNote`. */
   readonly outcome: ActionOutcome | undefined;
   /** Runs an action, then refreshes the view. */
   run(work: () => Promise<ActionOutcome | undefined>): void;

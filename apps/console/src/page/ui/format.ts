@@ -8,7 +8,6 @@ export function formatCounted(number: number, noun: string, nouns = `${noun}s`):
   return `${formatAmount(number)} ${number === 1 ? noun : nouns}`;
 }
 
-/** Capitalizes the first letter of a text. */
 export function capitalize(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

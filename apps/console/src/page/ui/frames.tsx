@@ -25,7 +25,6 @@ export function ColumnView(props: FrameProps & { children: ComponentChildren }):
   );
 }
 
-/** A view's title and its refresh button. */
 function ViewHead({ title, refreshLabel }: Omit<FrameProps, 'name'>): VNode {
   const { inTitles } = useContext(AgentsHere);
   return (
@@ -52,7 +51,6 @@ interface SplitViewProps extends FrameProps {
    */
   readonly showsList: boolean;
   readonly list: ComponentChildren;
-  /** The list's address. */
   readonly back: string;
   /** The selected entry. */
   readonly children: ComponentChildren;

@@ -45,7 +45,6 @@ const PATHS = {
   back: 'M14.500 5.500 8 12l6.500 6.500',
 } as const;
 
-/** The name of an icon. */
 export type IconName = keyof typeof PATHS;
 
 /**

@@ -44,7 +44,6 @@ export function createLiveChanges({ isHidden, onChange, later }: Visibility) {
   onChange(look);
   return {
     count,
-    /** Reports a change. */
     note,
     /**
      * Reports a new connection, with or without events. Changes before the new connection may have

@@ -27,7 +27,6 @@ export function keyOf(target: Target): string {
   return `${target.kind === 'own' ? target.file : target.from} ${target.name}`;
 }
 
-/** A name that a file exports. */
 export interface Exported {
   readonly name: string;
   readonly target: Target;

@@ -49,7 +49,6 @@ interface CheckRow<N extends FactNeed> {
   run(facts: FactsFor<N>, signal: AbortSignal): CheckOutput | Promise<CheckOutput>;
 }
 
-/** A row in the table of checks. */
 export interface Check<N extends FactNeed = FactNeed> extends CheckRow<N>, Partial<CheckDefaults> {
   readonly commands: readonly ('doctor' | 'audit')[];
   /** The name in the output of `parley doctor`, if it differs from the id. */

@@ -27,7 +27,6 @@ export interface CheckFacts {
   readonly settings: SettingsFacts;
   /** Files in the data folder, skills and plugins. */
   readonly files: FileFacts;
-  /** The agent's workspace. */
   readonly workspace: { readonly workspace: WorkspaceFacts };
   /** Why an empty command failed in the sandbox, or null. */
   readonly sandbox: { readonly sandboxProblem: () => Promise<string | null> };

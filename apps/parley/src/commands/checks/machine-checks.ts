@@ -17,7 +17,6 @@ import {
 } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** Checks of the machine and its files. */
 export const MACHINE_CHECKS: readonly Check[] = [
   defineDoctorCheck(['config'], {
     id: 'disk',

@@ -27,7 +27,6 @@ export interface EndedProgram {
 
 /** Manages Parley's service through systemd or launchd. */
 export interface ServiceManager {
-  /** The path of the service file. */
   readonly file: string;
   /** The command that prints the service's log. */
   readonly readLog: string;

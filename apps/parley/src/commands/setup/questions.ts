@@ -14,7 +14,6 @@ export class CancelledError extends Error {
   override readonly name = 'Cancelled';
 }
 
-/** Saves the chosen and tested settings. */
 type SaveStep = () => Promise<SetupAnswer>;
 export type SaveSteps = readonly SaveStep[];
 export type Questions = Awaited<ReturnType<typeof openQuestions>>;

@@ -122,7 +122,6 @@ function copyAccountRules(channels: SettingsBlock, platform: Platform): Settings
 
 const PATHS = new Set(['plugins', 'extra']);
 
-/** Makes the paths in the settings absolute. */
 function makePathsAbsolute(value: unknown, base: string, isPath = false): SettingsBlock {
   const walk = (one: unknown, path: boolean): unknown => {
     if (typeof one === 'string')
