@@ -41,6 +41,7 @@ export { StoreError } from './database.ts';
 export type { DeadLetter } from './dead-letter-rows.ts';
 export type { DeadLetterWake } from './dead-letters.ts';
 export type { MessageStory, PendingApproval, TurnStory, WhyRepository } from './decisions.ts';
+export type { DoneEffect } from './done-effects.ts';
 export { computeRemainingDelay as untilDue } from './due.ts';
 export type {
   ForgettingRepository,
@@ -87,6 +88,7 @@ export { isSameDestination } from './ready-messages.ts';
 export type { NumberedEntry, RememberedEntry } from './remembered-history.ts';
 export type { Backlog, OldestWork } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
+export type { RewindPoint, RewindResult, Rewound } from './rewind.ts';
 export type {
   AdmittedMessage,
   ClaimedTurn,

@@ -5,6 +5,7 @@ import type { ChatKey } from './conversations.ts';
 import { isTurnRunning, lockConversation, OF_CHAT } from './conversations.ts';
 import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
 import { keepGroupNotice } from './group-context.ts';
+import type { HistoryState } from './history-state.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
 import { isTakenOverCondition } from './taken-over.ts';
 
@@ -42,6 +43,7 @@ export interface OutboxEntry {
   readonly answers?: number;
   /** Set if the answered message has been replaced by another one. */
   readonly isReplaced?: true;
+  readonly history: HistoryState;
 }
 
 /** A message to a chat outside of a turn's answer. */
