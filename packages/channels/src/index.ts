@@ -37,6 +37,7 @@ export { describeApprovalVerdict as approvalText } from './commands/approval-tex
 export type {
   CommandServices,
   GatewayFacts as Situation,
+  MessageMemory,
   SkillCommands,
   TypedCommand,
 } from './commands/command.ts';

@@ -20,6 +20,7 @@ export type {
   StoredAttachment,
 } from './attachments.ts';
 export type { BeforePart } from './before-part.ts';
+export type { BranchedTurn, NewBranchTurn } from './branches.ts';
 export type { CommandTransaction, PairingState as Pairing } from './commands.ts';
 export type { BrowserMarks, ConversationMark, MarkChange } from './conversation-marks.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';

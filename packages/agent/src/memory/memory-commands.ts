@@ -1,3 +1,4 @@
+import type { MessageMemory } from '@parley/channels';
 import {
   type AdapterValues,
   type Clock,
@@ -73,6 +74,8 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
       const view = options.workspace.for(asker.reader);
       return renderMemoryList(await listMemoriesFor(options, view, asker), asker.isGroup);
     },
+    /** Lists the memories that the asker may remove, with the messages that they were saved from. */
+    saved: (asker: MemoryAsker) => listWithMessages(options, asker),
     async forget(asker: MemoryAsker, argument: string): Promise<string> {
       const words = argument.trim();
       if (words === '') {
@@ -184,6 +187,16 @@ async function listMemoriesFor(
   const accounts = await options.accountsOf(person);
   return all.filter(({ entry }) =>
     entry.person === null ? !isGroup : accounts.includes(entry.person),
+  );
+}
+
+async function listWithMessages(
+  options: MemoryCommandsOptions,
+  asker: MemoryAsker,
+): Promise<readonly MessageMemory[]> {
+  const mine = await listMemoriesFor(options, options.workspace.for(asker.reader), asker);
+  return mine.flatMap(({ entry: { id, text, from } }) =>
+    from === null ? [] : [{ id, text, ...from }],
   );
 }
 
