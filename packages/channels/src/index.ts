@@ -43,6 +43,7 @@ export type {
 } from './commands/command.ts';
 export { COMMANDS, RESERVED_COMMANDS } from './commands/list.ts';
 export { pairOutsideChat as pair, refusePairing } from './commands/pair.ts';
+export { findMemoriesOf as memoriesOf } from './commands/rewind.ts';
 export {
   isCommand,
   parseCommand,

@@ -11,7 +11,7 @@ import {
 import type { BranchedTurn, NewBranchTurn, RewindPoint, Store } from '@parley/store';
 import { markSystemMessage } from '../answer/visible-text.ts';
 import { getEntryText } from '../context/history.ts';
-import type { MemoryAsker } from '../memory/memory-commands.ts';
+import type { MemoryAsker } from '../memory/visible-memories.ts';
 import { renderParts } from '../post-message.ts';
 
 /** A request for a second conversation with a copy of another one's history (G23). */

@@ -1,4 +1,3 @@
-import type { MessageMemory } from '@parley/channels';
 import {
   type AdapterValues,
   type Clock,
@@ -19,14 +18,7 @@ import type {
 import { z } from 'zod';
 import { createTextEntry, joinMessageTexts } from '../turn/turn-text.ts';
 import type { MemoryService } from './memory-service.ts';
-
-export interface MemoryAsker {
-  /** The person's id in Parley, such as `telegram:42`. */
-  readonly person: string;
-  readonly reader: Reader;
-  readonly isGroup: boolean;
-  readonly messageId: string;
-}
+import { listMemoriesFor, listWithMessages, type MemoryAsker } from './visible-memories.ts';
 
 export interface MemoryCommandsOptions {
   readonly service: Pick<MemoryService, 'list' | 'remove'>;
@@ -172,32 +164,6 @@ async function isConfirmed(
     { kind: ASKED, id, value: isYes ? null : JSON.stringify({ messageId, at: now }) },
   ]);
   return isYes;
-}
-
-/**
- * Returns all memories for an owner in their direct chat; for anyone else, those about the person.
- */
-async function listMemoriesFor(
-  options: MemoryCommandsOptions,
-  view: WorkspaceView,
-  { person, reader, isGroup }: MemoryAsker,
-): Promise<readonly SavedMemory[]> {
-  const all = await options.service.list(view);
-  if (reader.kind === 'owner') return all;
-  const accounts = await options.accountsOf(person);
-  return all.filter(({ entry }) =>
-    entry.person === null ? !isGroup : accounts.includes(entry.person),
-  );
-}
-
-async function listWithMessages(
-  options: MemoryCommandsOptions,
-  asker: MemoryAsker,
-): Promise<readonly MessageMemory[]> {
-  const mine = await listMemoriesFor(options, options.workspace.for(asker.reader), asker);
-  return mine.flatMap(({ entry: { id, text, from } }) =>
-    from === null ? [] : [{ id, text, ...from }],
-  );
 }
 
 async function removeMemories(

@@ -61,10 +61,10 @@ export function parseRewindPoint(
 }
 
 /** The memories that were saved from messages that are taken back. */
-function findMemoriesOf(
-  { messages }: Rewound,
-  memories: readonly MessageMemory[],
-): readonly MessageMemory[] {
+export function findMemoriesOf<Memory extends MessageMemory>(
+  { messages }: Pick<Rewound, 'messages'>,
+  memories: readonly Memory[],
+): readonly Memory[] {
   return memories.filter((memory) =>
     messages.some(
       ({ message: { channel, chat, messageId } }) =>
