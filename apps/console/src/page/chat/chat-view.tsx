@@ -71,16 +71,11 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   };
   const actions = useMemo(
     () => ({
-      ...createMessageActions(client, write, () => field.current?.focus({ preventScroll: true })),
+      ...createMessageActions(client, id, write, field),
       rewrite(message: OwnMessage) {
         setEdited(message.id);
         write(message.text);
       },
-      branch:
-        id === null
-          ? null
-          : ({ id: entry, ...one }: ConversationEntry) =>
-              openBranch(id, entry, one.kind === 'mine' ? one.text : ''),
     }),
     [client, write, setEdited, id],
   );
@@ -197,8 +192,9 @@ function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
 
 function createMessageActions(
   client: ChatClient,
+  id: string | null,
   write: (text: string) => void,
-  focus: () => void,
+  field: RefObject<HTMLElement>,
 ) {
   return {
     filePath: (message: string, index: number) =>
@@ -217,12 +213,17 @@ function createMessageActions(
       client.send('/rewind', [], { quotes: entry.id });
       if (entry.kind === 'mine') write(entry.text);
     },
+    branch:
+      id === null
+        ? null
+        : ({ id: entry, ...one }: ConversationEntry) =>
+            openBranch(id, entry, one.kind === 'mine' ? one.text : ''),
     press(answer: AnswerEntry, { data }: Button) {
       // A second click may arrive before the page is redrawn.
       if (findPressedButton(answer, client.conversation.peek().entries) !== null) return;
       client.send(data);
       // The clicked button disappears, so keyboard users would lose the focus.
-      focus();
+      field.current?.focus({ preventScroll: true });
     },
   };
 }
