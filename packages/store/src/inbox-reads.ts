@@ -81,7 +81,7 @@ const Typed = z.object({ text: z.string() });
 interface RecentRow extends InboxRow {
   readonly outcome: InboxOutcome | null;
   readonly turnId: string | null;
-  readonly history: HistoryState;
+  readonly isRewound?: true;
 }
 
 /** Condition: the `inbox` row does not belong to a conversation that has since been deleted. */
@@ -97,7 +97,8 @@ export async function listRecentMessages(
   const rows = await sql.all(RECENT, { ...chat, limit });
   return rows.reverse().map((row): RecentRow => {
     const { outcome, turn_id: turnId, history } = row;
-    return { ...readInboxRow(row), outcome, turnId, history };
+    const isRewound = history === 'rewound';
+    return { ...readInboxRow(row), outcome, turnId, ...(isRewound && { isRewound }) };
   });
 }
 

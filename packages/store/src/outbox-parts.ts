@@ -5,7 +5,6 @@ import type { ChatKey } from './conversations.ts';
 import { isTurnRunning, lockConversation, OF_CHAT } from './conversations.ts';
 import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
 import { keepGroupNotice } from './group-context.ts';
-import type { HistoryState } from './history-state.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
 import { isTakenOverCondition } from './taken-over.ts';
 
@@ -43,7 +42,8 @@ export interface OutboxEntry {
   readonly answers?: number;
   /** Set if the answered message has been replaced by another one. */
   readonly isReplaced?: true;
-  readonly history: HistoryState;
+  /** Set if a rewind has removed the part from what the model reads (G23). */
+  readonly isRewound?: true;
 }
 
 /** A message to a chat outside of a turn's answer. */

@@ -6,7 +6,7 @@ import { type Database, defineStatement, type Sql, StoreError } from './database
 import { recordDeadPart } from './dead-letters.ts';
 import { isDueCondition } from './due.ts';
 import type { StoredFiles } from './files/stored-files.ts';
-import { selectHistoryState } from './history-state.ts';
+import { type HistoryState, selectHistoryState } from './history-state.ts';
 import {
   type AccountWork,
   type DuePart,
@@ -209,7 +209,7 @@ function createChatOperations(database: Database, newId: NewId, files: StoredFil
         error: row.error,
         ...(row.answers !== null && { answers: row.answers }),
         ...(row.replaced ? { isReplaced: true } : {}),
-        history: row.history,
+        ...(row.history === 'rewound' ? { isRewound: true } : {}),
       }));
     },
   };
@@ -340,7 +340,8 @@ const RECENT = defineStatement(`
     where id = ${NEWEST_CONVERSATION}), 0)
   order by seq desc limit :limit`).rows<
   PartRow &
-    Omit<OutboxEntry, 'part' | 'answers' | 'isReplaced'> & {
+    Omit<OutboxEntry, 'part' | 'answers' | 'isReplaced' | 'isRewound'> & {
+      readonly history: HistoryState;
       readonly answers: number | null;
       readonly replaced: number | boolean;
     }

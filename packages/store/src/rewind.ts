@@ -51,7 +51,7 @@ export async function rewindConversation(
   if (found === 'unknown') return found;
   const { id, session } = lane;
   const cut = { id, session, ...found };
-  const later = (await sql.all(LATER_TURNS, cut)).map((row) => row.id);
+  const later = [...new Set((await sql.all(LATER_TURNS, cut)).map((row) => row.id))];
   const isBusy = found.isBusy || (await countWaiting(sql, id)) > 0;
   if (later.length === 0 && !isBusy) return 'nothing';
   const stopped = await stopConversation(sql, id, by, now);
@@ -232,12 +232,12 @@ const EXCHANGES = defineStatement(`
  */
 const LATER_TURNS = defineStatement(`
   select turn_id as id ${ENTRIES} and seq >= :entry
-  union
+  union all
   select turn.id from inbox join turn on turn.id = inbox.turn_id
   where inbox.conversation_id = :id and inbox.seq >= :message
     and turn.conversation_id = :id and turn.session = :session
     and not exists (select 1 ${ENTRIES} and turn_id = turn.id)
-  union
+  union all
   select id from turn
   where finished_at >= (select received_at from inbox
       where conversation_id = :id and seq >= :message order by seq limit 1)
