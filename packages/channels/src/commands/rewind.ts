@@ -4,6 +4,7 @@ import {
   formatInlineCode,
   type InboundMessage,
   toLiteralLine,
+  toVisibleLine,
 } from '@parley/core';
 import type { DoneEffect, RewindPoint, Rewound } from '@parley/store';
 import { defineChatCommand, type MessageMemory } from './command.ts';
@@ -11,9 +12,10 @@ import { toServiceAsker } from './service-command.ts';
 
 /** The most exchanges that one command undoes. */
 const MAX_EXCHANGES = 50;
-/** How many questions, actions and memories the answer lists, and how much of each. */
+/** How many questions, actions and memories the answer lists, and how much of each, in characters. */
 const MAX_LISTED = 10;
 const FIRST_WORDS = 60;
+const LABEL_WORDS = 20;
 /** The button of a memory contains its id; platforms limit the number of buttons. */
 const MAX_BUTTONS = 4;
 
@@ -117,13 +119,16 @@ const describeMemory = ({ id, text }: MessageMemory) =>
   `- ${quoteWords(text)}: ${formatInlineCode(`/forget ${id}`)}`;
 
 function createForgetButton({ id, text }: MessageMemory): Button {
-  return { label: `Forget ${quoteWords(text, 20)}`, data: `/forget ${id}` };
+  return { label: `Forget “${cutWords(text, LABEL_WORDS)}”`, data: `/forget ${id}` };
 }
 
 /** The first words of a text, or a dash for a message without text. */
-function quoteWords(text: string, most = FIRST_WORDS): string {
-  const line = toLiteralLine(text.replaceAll(/\s+/g, ' ').trim());
-  if (line === '') return '—';
-  const words = Array.from(line);
-  return words.length <= most ? `“${line}”` : `“${words.slice(0, most).join('')}…”`;
+function quoteWords(text: string): string {
+  const words = cutWords(text, FIRST_WORDS);
+  return words === '' ? '—' : `“${toLiteralLine(words)}”`;
+}
+
+function cutWords(text: string, most: number): string {
+  const line = Array.from(toVisibleLine(text).replaceAll(/\s+/g, ' ').trim());
+  return line.length <= most ? line.join('') : `${line.slice(0, most).join('')}…`;
 }

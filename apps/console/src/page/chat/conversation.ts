@@ -226,14 +226,18 @@ function removeEntries(now: Conversation, ids: readonly string[]): Conversation 
   return { ...now, entries: now.entries.filter(({ id }) => !ids.includes(id)) };
 }
 
-/** The message that *Ask again* repeats: the last one that was sent and is not a command. */
+/**
+ * The message that *Ask again* repeats: the last one that was sent and is not a command, unless it
+ * was rewound.
+ */
 export function findLastQuestion(entries: readonly ConversationEntry[]): OwnMessage | undefined {
-  return entries.findLast(
+  const last = entries.findLast(
     (entry): entry is OwnMessage =>
       entry.kind === 'mine' &&
       entry.delivery.kind === 'sent' &&
       entry.delivery.outcome !== 'command',
   );
+  return last?.isRewound ? undefined : last;
 }
 
 function applyDelivery(
