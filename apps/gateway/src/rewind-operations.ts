@@ -97,12 +97,12 @@ async function listMemories(
 ) {
   const { workspace, service } = await memory(getConversationAgent(id));
   if (service === undefined || rewound.messages.length === 0) return [];
-  const [{ memoriesOf }, { listMemoriesOfConversation }] = await Promise.all([
+  const [{ findMemoriesOf }, { listMemoriesOfConversation }] = await Promise.all([
     import('@parley/channels'),
     import('@parley/agent/memory'),
   ]);
   const all = await listMemoriesOfConversation({ workspace, service }, id);
-  return memoriesOf(rewound, all).map(({ file, id: memoryId, text }) => ({
+  return findMemoriesOf(rewound, all).map(({ file, id: memoryId, text }) => ({
     file,
     id: memoryId,
     text,

@@ -1,7 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, type ReplyRoute, restoreLiteral } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
-import type { AgentFile, NewPart, PartWithBytes, Post, PostResult, Store } from '@parley/store';
+import type {
+  AgentFile,
+  NewPart,
+  PartWithBytes,
+  PostRequest,
+  PostResult,
+  Store,
+} from '@parley/store';
 import { getVisibleAnswer, markSystemMessage } from './answer/visible-text.ts';
 
 export interface PostDeps {
@@ -10,7 +17,7 @@ export interface PostDeps {
   readonly clock: Clock;
 }
 
-export interface PostRequestOfTurn extends Pick<Post, 'key' | 'turn'> {
+export interface PostRequestOfTurn extends Pick<PostRequest, 'key' | 'turn'> {
   /** It is built from the stored facts about the chat, never from text by a model. */
   readonly route: ReplyRoute;
   readonly markdown: string;
@@ -81,9 +88,9 @@ export async function postNotice(
 }
 
 function addButtonsToPart(
-  [first, ...others]: Post['parts'],
+  [first, ...others]: PostRequest['parts'],
   buttons: PostRequestOfTurn['buttons'],
-): Post['parts'] {
+): PostRequest['parts'] {
   if (buttons === undefined) return [first, ...others];
   const last = others.at(-1);
   if (last === undefined) return [{ ...first, buttons: [...buttons] }];

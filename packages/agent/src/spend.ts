@@ -7,9 +7,9 @@ import {
   reasonOf,
 } from '@parley/core';
 import {
-  countedInput,
+  type CountedUsage,
+  countInputTokens,
   type SpendAccount,
-  type Spent,
   type SpentOfDay,
   type Store,
 } from '@parley/store';
@@ -122,7 +122,7 @@ export function createSpendGuard(
     // No query is needed if no cap applies.
     if (!hasCaps && (by !== 'stranger' || perStrangerDaily === undefined)) return;
     const turn = {
-      tokens: used === null ? 0 : countedInput(used) + used.outputTokens,
+      tokens: used === null ? 0 : countInputTokens(used) + used.outputTokens,
       costUsd: used?.costUsd ?? 0,
     };
     const spent = hasCaps
@@ -176,9 +176,9 @@ type SpenderKind = 'owner' | 'known' | 'stranger';
 export function findReachedCap(
   caps: SpendCaps,
   spent: Omit<SpentOfDay, 'ofAgent'>,
-  { turn, by }: { readonly turn: Spent; readonly by: SpenderKind },
+  { turn, by }: { readonly turn: CountedUsage; readonly by: SpenderKind },
 ): ReachedCap | null {
-  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: Spent): boolean =>
+  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: CountedUsage): boolean =>
     (cap?.tokens !== undefined && tokens + turn.tokens >= cap.tokens) ||
     (cap?.usd !== undefined && costUsd + turn.costUsd >= cap.usd);
   const isExempt = by === 'owner' && !caps.capOwners;

@@ -1,13 +1,13 @@
 import {
   type ChannelContext,
   type ChannelEnv,
+  computeReconnectBackoff,
   type HttpCapability,
+  isSameSecretText,
   parseJson,
   readBody,
-  reconnectBackoff,
   reportAndWait,
   type SecretDoor,
-  sameSecret,
 } from '@parley/channels';
 import { createLanes, reasonOf } from '@parley/core';
 import { z } from 'zod';
@@ -64,7 +64,7 @@ async function recoverConnection(
 ): Promise<boolean> {
   const { api, log, random } = deps;
   const retry = (reason: string): Promise<boolean> => {
-    const afterMs = reconnectBackoff(failures, random());
+    const afterMs = computeReconnectBackoff(failures, random());
     return reportAndWait({ kind: 'retry', afterMs, reason }, deps, signal);
   };
   if (thrown instanceof InterruptionError) return retry(thrown.message);
@@ -168,7 +168,7 @@ export class Webhook implements HttpCapability {
     if (request.method !== 'POST') return createEmptyResponse(405, { allow: 'POST' });
     const given = request.headers.get('x-telegram-bot-api-secret-token');
     if (given === null) return createEmptyResponse(401);
-    if (!sameSecret(given, this.#deps.webhook.secret)) {
+    if (!isSameSecretText(given, this.#deps.webhook.secret)) {
       const waitSeconds = door?.refuseWrong() ?? 0;
       return waitSeconds === 0
         ? createEmptyResponse(401)

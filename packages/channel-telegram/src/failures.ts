@@ -1,4 +1,8 @@
-import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@parley/channels';
+import {
+  type ConnectionFailureDecision,
+  callOutcome,
+  computeReconnectBackoff,
+} from '@parley/channels';
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { type EphemeralMethod, selectNextMethod } from './ephemeral.ts';
 
@@ -260,8 +264,8 @@ export function decideAfterConnectionFailure(
   failure: CallFailure,
   failures: number,
   random: number,
-): AfterConnectionFailure | { readonly kind: 'drop-webhook' } {
-  const afterMs = reconnectBackoff(failures, random);
+): ConnectionFailureDecision | { readonly kind: 'drop-webhook' } {
+  const afterMs = computeReconnectBackoff(failures, random);
   if (failure.kind !== 'refused') {
     return { kind: 'retry', afterMs, reason: `Telegram cannot be reached: ${failure.reason}` };
   }

@@ -1,9 +1,9 @@
 import {
+  runWithTimeLimit,
   type Tool,
   ToolOutcomeShape,
   TurnAdditionsShape,
   type TurnHook,
-  withTimeLimit,
 } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
 import type { ChannelProbe } from '@parley/channels/probe';
@@ -44,7 +44,7 @@ export function guardLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
     reads,
     ...(modes === undefined ? {} : { modes }),
     async render(context, options) {
-      const output = await withTimeLimit({ ms: patienceMs }, async () =>
+      const output = await runWithTimeLimit({ ms: patienceMs }, async () =>
         layer.render(context, options),
       );
       const { data, error } = Rendered.safeParse(output);
@@ -64,7 +64,7 @@ export function guardSource(source: ContextSource, patienceMs = TIMEOUT_MS): Con
     id,
     reads,
     gather: (turn) =>
-      withTimeLimit({ ms: patienceMs }, async () => Features.parse(await source.gather(turn))),
+      runWithTimeLimit({ ms: patienceMs }, async () => Features.parse(await source.gather(turn))),
   };
 }
 
@@ -78,7 +78,7 @@ export function guardChannel(channel: ChannelDefinition, patienceMs = LOAD_MS): 
     ...(menu === undefined ? {} : { menu }),
     ...(probe === undefined ? {} : { probe: guardedProbe(channel, probe) }),
     ...(ids === undefined ? {} : { ids: guardIds(ids) }),
-    load: () => withTimeLimit({ ms: patienceMs }, async () => channel.load()),
+    load: () => runWithTimeLimit({ ms: patienceMs }, async () => channel.load()),
   };
 }
 

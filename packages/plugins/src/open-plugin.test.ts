@@ -1,10 +1,10 @@
 import type { ChannelDefinition } from '@parley/channels';
-import { EXAMPLE_FACTS as facts } from '@parley/core/testing';
+import { EXAMPLE_FACTS } from '@parley/core/testing';
 import {
   type ContextSource,
   createAssembler,
   createLayerRegistry,
-  declaredReads,
+  listDeclaredReads,
   type PromptContext,
   type SourceTurn,
 } from '@parley/prompt';
@@ -25,14 +25,21 @@ const view: SourceTurn['view'] = {
   plan: () => Promise.reject(new Error('nothing is written here')),
 };
 const context: PromptContext = {
-  facts,
+  facts: EXAMPLE_FACTS,
   reader,
   view,
   identity: { name: 'Mori' },
   messages: [],
   clockMinutes: 10,
 };
-const turn: SourceTurn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
+const turn: SourceTurn = {
+  facts: EXAMPLE_FACTS,
+  reader,
+  view,
+  messages: [],
+  conversationId: 'c',
+  session: 1,
+};
 
 /** Reports on a layer whose `render` was written without types. */
 async function reportOf(render: unknown) {
@@ -86,7 +93,7 @@ describe('a plugin layer', () => {
     const recording = { ...context, view: { ...view, read } };
     await createAssembler({ layers, layout }).assemble(recording);
     expect(asked).toEqual(['rules.md']);
-    expect(declaredReads(layers, layout)).toEqual(['rules.md']);
+    expect(listDeclaredReads(layers, layout)).toEqual(['rules.md']);
   });
 
   it('[W02] cannot show a guest content that belongs to the owner', async () => {

@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { TimeUpError, withTimeLimit } from '@parley/agent';
+import { runWithTimeLimit, TimeUpError } from '@parley/agent';
 import { type Clock, Defects, type Logger, reasonOf } from '@parley/core';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 import { z } from 'zod';
@@ -113,7 +113,7 @@ async function runPluginCode<Result>(
   work: (signal: AbortSignal) => Result | Promise<Result>,
 ): Promise<Result> {
   try {
-    return await withTimeLimit({ ms }, async (signal) => work(signal));
+    return await runWithTimeLimit({ ms }, async (signal) => work(signal));
   } catch (error) {
     const why = error instanceof TimeUpError ? 'plugin-timeout' : code;
     throw new PluginError(why, `${what}: ${reasonOf(error)}`, error);

@@ -61,8 +61,8 @@ export {
   reasonOf,
 } from '@parley/core';
 export {
-  absent,
   type ContextSource,
+  createAbsent as absent,
   type Layer,
   type LayerPart,
   type PromptContext,

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
+import {
+  findNamedChat,
+  listOwnerChats,
+  type NamedChat,
+  type OwnerChatDeps,
+} from '@parley/channels';
 import type { Logger, Runtime } from '@parley/core';
 import type { HeartbeatRun, InboxRow, Store } from '@parley/store';
 import {
@@ -22,7 +27,7 @@ export type FindTarget = (
   task: Pick<StandingTask, 'name' | 'tell'>,
 ) => Promise<AlertChat | NoAlertChat>;
 
-export interface FindTargetServices extends OwnersChatDeps {
+export interface FindTargetServices extends OwnerChatDeps {
   readonly tell: string;
   /** The chats named in the settings. Titles that people give their groups are ignored. */
   readonly chats: Readonly<Record<string, NamedChat>>;
@@ -58,7 +63,7 @@ export function createFindTarget(deps: FindTargetServices): FindTarget {
 
 async function listOwnersCandidates(deps: FindTargetServices): Promise<readonly AlertCandidate[]> {
   const found: AlertCandidate[] = [];
-  for await (const { last: row, conversationId } of ownersChats(deps)) {
+  for await (const { last: row, conversationId } of listOwnerChats(deps)) {
     const person = `${row.message.channel}:${row.message.sender.id}`;
     found.push({ conversationId, kind: 'direct', person, ownerWroteAt: row.receivedAt, row });
   }
@@ -72,7 +77,7 @@ async function findNamedCandidate(
 ): Promise<AlertCandidate | null> {
   const named = Object.hasOwn(deps.chats, tell) ? deps.chats[tell] : parseChatId(tell);
   if (named === undefined) return null;
-  const found = await namedChat(deps, tell, named);
+  const found = await findNamedChat(deps, tell, named);
   if (found.kind === 'none' || !found.inThread) return null;
   const { last: row } = found;
   const kind = row.message.chat.type === 'direct' ? 'direct' : 'group';

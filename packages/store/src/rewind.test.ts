@@ -164,8 +164,8 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       await exchange('b');
       await summarize(String(early), await newestSeq());
       await summarize('2026-11-27', await newestSeq(), 'day');
-      await store.pins.fix(place, 'prompt:house:full', 'p', 0);
-      await store.pins.fix(place, 'persona', 'Robin', 0);
+      await store.pins.fix(place, 'owner:prompt:house:full', 'p', 0);
+      await store.pins.fix(place, 'owner:persona', 'Robin', 0);
       await exchange('c');
       const claim = { by: 'w', now: 0, claimMs: 9, impatient: true };
       const task = { ...SUMMARY, mark: String(await newestSeq()) };
@@ -177,8 +177,8 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
       expect(await store.summaries.ofDay(place, '2026-11-27')).toBeNull();
       expect(await store.summaries.finish(task, 'w', { content: 'late', reaches: 99 })).toBe(false);
-      expect(await store.pins.fix(place, 'prompt:house:full', 'new', 0)).toBe('new');
-      expect(await store.pins.fix(place, 'persona', 'new', 0)).toBe('Robin');
+      expect(await store.pins.fix(place, 'owner:prompt:house:full', 'new', 0)).toBe('new');
+      expect(await store.pins.fix(place, 'owner:persona', 'new', 0)).toBe('Robin');
       expect(await summarize(String(early), early + 1)).toBe(true);
     });
 

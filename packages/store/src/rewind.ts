@@ -261,7 +261,7 @@ const DROP_SUMMARIES = defineStatement(`
 
 const DROP_PROMPT = defineStatement(`
   delete from session_snapshot
-  where conversation_id = :id and session = :session and snapshot_key like 'prompt_%'`);
+  where conversation_id = :id and session = :session and snapshot_key like '%prompt_%'`);
 
 const MESSAGES = defineStatement(`
   select ${INBOX_COLUMNS} from inbox

@@ -1,5 +1,5 @@
 import { type Button, formatCallBlock, formatInlineCode, type ReplyRoute } from '@parley/core';
-import { toolArguments } from '@parley/models';
+import { parseToolArguments } from '@parley/models';
 import type { Approval, InboxRow, Lease, NewApproval, NewPart, Store } from '@parley/store';
 import { markSystemMessage } from '../answer/visible-text.ts';
 import type { JournalledCall } from '../loop/turn-journal.ts';
@@ -60,7 +60,7 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
     ): Promise<GateVerdict> {
       if (isPlaceholderTool(tools, tool.name)) return RUN;
       const decided = await approvals.of(turn.turnId, key);
-      const input = toolArguments(call);
+      const input = parseToolArguments(call);
       const shown = formatArguments(proposal?.shown ?? input);
       if (decided !== null) return toVerdict(decided, tool, shown);
       // Calls with invalid arguments never run, so they need no approval.

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { conversationIdOf } from '@parley/channels';
+import { toConversationId } from '@parley/channels';
 import { createPageChat, type PageChat } from '@parley/channels/web';
 import {
   type Clock,
@@ -69,7 +69,7 @@ export async function openBranch(
   const key = hash('sha256', JSON.stringify([conversationId, requestId])).slice(0, 32);
   const chat = createPageChat(agent === undefined ? key : `@${agent}/${key}`);
   const place = { channel: chat.route.channel, account: chat.route.account, chat: chat.chat };
-  const id = toAgentConversation(agent, conversationIdOf(place));
+  const id = toAgentConversation(agent, toConversationId(place));
   const original = (await store.conversations.titles([conversationId], reader)).get(conversationId);
   const title = `Branch of ${original ?? 'a conversation'}`.slice(0, MAX_TITLE).toWellFormed();
   const notice = `This is a copy of *${toLiteralLine(original ?? 'a conversation')}* up to here. The original stays as it is. What tools have done was done once, and both conversations build on it.`;

@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InboundMessage } from '@parley/core';
-import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from '@parley/prompt';
+import {
+  createAssembler,
+  createBuiltInLayers,
+  createLayerRegistry,
+  getLayout,
+} from '@parley/prompt';
 import type { InboxRow } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
@@ -52,8 +57,8 @@ describe('a message that joins a running turn', () => {
   });
 
   it('[P05] has its context between the markers in the layout lab as well', async () => {
-    const layers = createLayerRegistry(builtInLayers());
-    const prompt = createAssembler({ layers, layout: layoutNamed('lab') });
+    const layers = createLayerRegistry(createBuiltInLayers());
+    const prompt = createAssembler({ layers, layout: getLayout('lab') });
     const parrot = whileWriting('and in [memory context] Rome?');
     await open({ tools: [parrot.tool], prompt });
     await scene.write('weather in Berlin?');

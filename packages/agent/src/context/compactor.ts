@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { messageAfter, parseCommand, splitCommand, type TypedCommand } from '@parley/channels';
+import {
+  parseCommand,
+  splitCommand,
+  type TypedCommand,
+  toFollowingMessage,
+} from '@parley/channels';
 import { formatCount, type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
 import type {
   InboxRow,
@@ -104,7 +109,7 @@ export async function runCompactCommand(
 function removeCompactCommand(row: InboxRow): readonly InboxRow[] {
   const command = findCompactCommand(row.message);
   if (command === null) return [row];
-  const message = messageAfter(row.message, command, splitCommand(command));
+  const message = toFollowingMessage(row.message, command, splitCommand(command));
   return message === null ? [] : [{ ...row, message }];
 }
 

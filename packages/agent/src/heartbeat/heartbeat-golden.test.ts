@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { arch, homedir, type as osType, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  builtInLayers,
   type ContextSource,
   createAssembler,
+  createBuiltInLayers,
   createLayerRegistry,
-  layoutNamed,
+  getLayout,
   type PromptFeatures,
   readChannelFormats,
 } from '@parley/prompt';
-import { exampleWorkspace, OWNER_FEATURES, SCENES } from '@parley/prompt/testing';
+import { createExampleWorkspace, OWNER_FEATURES, SCENES } from '@parley/prompt/testing';
 import type { HeartbeatOrder } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ import { defineTool } from '../tools/tool.ts';
 const ROOT = join(import.meta.dirname, '../../../..');
 const GOLDEN = join(ROOT, 'packages/prompt/src/golden');
 const layers = createLayerRegistry(
-  builtInLayers(await readChannelFormats(join(ROOT, 'config/channel-formats'))),
+  createBuiltInLayers(await readChannelFormats(join(ROOT, 'config/channel-formats'))),
 );
 
 let scene: TurnScene;
@@ -85,9 +85,9 @@ const sources: readonly ContextSource[] = [
 
 async function open(layout: string): Promise<void> {
   base = mkdtempSync(join(tmpdir(), 'parley-golden-'));
-  const workspace = await exampleWorkspace('lived-in', base);
+  const workspace = await createExampleWorkspace('lived-in', base);
   const agent = createAgent(join(homedir(), '.parley/workspace'), 'Europe/Berlin');
-  const prompt = createAssembler({ layers, layout: layoutNamed(layout) });
+  const prompt = createAssembler({ layers, layout: getLayout(layout) });
   scene = await openTurnScene(
     {},
     { ...{ prompt, tools, sources, workspace, agent }, owners: ['telegram:42'] },

@@ -6,7 +6,7 @@ import {
   reasonOf,
   type StepFacts,
 } from '@parley/core';
-import { type ModelToolCall, toolArguments } from '@parley/models';
+import { type ModelToolCall, parseToolArguments } from '@parley/models';
 import { describeNoApprover } from '../approvals/approval-gate.ts';
 import {
   type ApprovalRules,
@@ -241,7 +241,7 @@ async function proposeChange(
   tool: Tool,
   call: ModelToolCall,
 ): Promise<Proposal | null> {
-  const input = toolArguments(call);
+  const input = parseToolArguments(call);
   if (tool.proposes === undefined || isPlaceholderTool(running.tools, tool.name)) return null;
   if (input === null || !tool.input.safeParse(input).success) return null;
   try {
@@ -290,7 +290,7 @@ function decideWithoutAsking(
   moment: CallMoment,
   proposal: Proposal | null,
 ): ToolOutcome | { readonly approved: boolean } {
-  const input = toolArguments(call);
+  const input = parseToolArguments(call);
   // Calls with invalid arguments never run; the tool's own message explains the fault better.
   if (input === null || !tool.input.safeParse(input).success) return { approved: false };
   const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;

@@ -1,4 +1,4 @@
-import { type AnswerCut, toolArguments } from '@parley/models';
+import { type AnswerCut, parseToolArguments } from '@parley/models';
 import { getVisibleAnswer } from '../answer/visible-text.ts';
 import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
 
@@ -83,7 +83,7 @@ export function createContinuationText(text: string): string {
 export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: number): boolean {
   const call = calls[nth]?.call;
   if (step.cut !== true || call === undefined || nth !== calls.length - 1) return false;
-  return call.arguments.trim() === '' || toolArguments(call) === null;
+  return call.arguments.trim() === '' || parseToolArguments(call) === null;
 }
 
 /** The text that the model gets instead of the result of a truncated call. */

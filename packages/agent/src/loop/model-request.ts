@@ -11,7 +11,7 @@ import {
   type Tracer,
 } from '@parley/core';
 import {
-  type AnswerAside,
+  type AnswerAsides,
   type AnswerCut,
   type ChatModel,
   type ModelFinish,
@@ -24,8 +24,8 @@ import {
 import {
   type AssembledPrompt,
   enforceAudience,
-  fencedContext,
-  messageContext,
+  fenceContext,
+  formatMessageContext,
 } from '@parley/prompt';
 import type { InboxRow, JournalStep, RememberedEntry, TurnUsage } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
@@ -74,7 +74,7 @@ export interface ModelAnswer {
   readonly finishReason: string;
   readonly cut?: AnswerCut | undefined;
   /** Reasoning and calls that were separated from the text. */
-  readonly aside?: AnswerAside | undefined;
+  readonly aside?: AnswerAsides | undefined;
   readonly timing: StepTiming;
 }
 
@@ -302,7 +302,7 @@ function createJoinedMessage(
   fence: AssembledPrompt['fence'],
 ): UserMessage {
   const messages = rows.map(({ message }) => message);
-  const context = fencedContext(messageContext(messages), fence);
+  const context = fenceContext(formatMessageContext(messages), fence);
   const content = `${context}\n\n${joinMessageTexts(rows, () => [])}`;
   return { role: 'user', content, said: messages.map(({ text }) => text).join('\n') };
 }

@@ -3,13 +3,13 @@ import type { ModelToolCall } from '@parley/models';
 import {
   type ClaimedTurn,
   type InboxRow,
-  type Joining,
+  type JoinRules,
   type JournalStep,
-  joinedStep,
   type LaneRepository,
   type Lease,
   type SpendAccount,
   type TurnRepository,
+  toJoinedStep,
 } from '@parley/store';
 import { z } from 'zod';
 
@@ -180,7 +180,7 @@ export interface Round {
   readonly joined: readonly InboxRow[];
 }
 
-export type AskToJoin = (steps: Joining['steps']) => ReturnType<LaneRepository['join']>;
+export type AskToJoin = (steps: JoinRules['steps']) => ReturnType<LaneRepository['join']>;
 
 /**
  * The journal of a turn, including earlier runs. Each step is stored before the next one starts
@@ -274,7 +274,7 @@ export function openJournal(
       let stored: readonly JournalStep[] = [];
       const result = await ask((rows) => {
         const index = (all.at(-1)?.index ?? -1) + (answer === undefined ? 1 : 2);
-        const step = joinedStep(index, rows);
+        const step = toJoinedStep(index, rows);
         stored =
           answer === undefined ? [step] : [{ ...next(answer.step), timing: answer.timing }, step];
         return stored;

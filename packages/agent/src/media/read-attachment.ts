@@ -4,17 +4,17 @@ import type { Store, StoredAttachment } from '@parley/store';
 import {
   createDocumentReader,
   createPictureScaler,
+  createReaderQueue,
   type DocumentText,
+  detectPictureFormat,
   type ImageType,
   isVideo,
   isWorthScaling,
-  openPlaces,
   type PictureFormat,
-  pictureFormat,
   type ReadDocument,
+  requestSpeechOf,
   type ScalePicture,
   type SpeechSettings,
-  speak,
   type TranscriptionSettings,
   transcribe,
 } from '@parley/tools/documents';
@@ -106,7 +106,7 @@ async function readPicture(
   const { stored } = sent;
   const bytes = await deps.store.attachments.bytes(stored);
   if (bytes === null) return GONE;
-  const format = pictureFormat(bytes);
+  const format = detectPictureFormat(bytes);
   if (format === null) {
     if (stored.kind !== 'document')
       return createUnreadAttachment('it is not a JPEG, PNG, GIF or WebP picture');
@@ -223,7 +223,7 @@ export function openMedia({
   speech,
 }: MediaSettings): MediaDeps {
   const { fetch } = globalThis;
-  const queue = openPlaces();
+  const queue = createReaderQueue();
   return {
     readDocument: createDocumentReader({ queue }),
     scalePicture: createPictureScaler({ queue }),
@@ -234,7 +234,7 @@ export function openMedia({
       speech: {
         when: speech.when,
         maxCharacters: speech.maxCharacters,
-        speak: (text, signal) => speak(text, speech, { fetch, signal }),
+        speak: (text, signal) => requestSpeechOf(text, speech, { fetch, signal }),
       },
     }),
     characters: maxCharacters,

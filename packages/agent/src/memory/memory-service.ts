@@ -1,9 +1,9 @@
 import { type InboundMessage, type Logger, type Reader, reasonOf } from '@parley/core';
 import type { InboxRow, MemoryIndex, Store } from '@parley/store';
 import {
-  Memories,
   type MemoryEntry,
-  type Removal,
+  MemoryFiles,
+  type MemoryRemoval,
   SAVED_FILES,
   type SavedMemory,
   type SaveResult,
@@ -25,7 +25,7 @@ interface MemoryOptions {
 }
 
 /** Saves and removes memories: lines in files, plus a database index of them. */
-export class MemoryService extends Memories {
+export class MemoryService extends MemoryFiles {
   readonly #index: MemoryIndex;
   readonly #log: Logger;
 
@@ -41,7 +41,7 @@ export class MemoryService extends Memories {
     return result;
   }
 
-  override async remove(...of: Parameters<Memories['remove']>): Promise<Removal> {
+  override async remove(...of: Parameters<MemoryFiles['remove']>): Promise<MemoryRemoval> {
     const removal = await super.remove(...of);
     const gone = removal.memories.map(({ name, entry }) => ({ file: name, id: entry.id }));
     await this.#index.remove(gone);

@@ -9,8 +9,8 @@ import {
   MemoryScope,
   type MemorySearch,
   MemoryType,
-  profileOf,
   type SavedMemory,
+  summarizeProfile,
 } from '@parley/workspace';
 import { z } from 'zod';
 import { createFailure, defineTool, type Tool } from '../tools/tool.ts';
@@ -86,7 +86,7 @@ async function createProfiles(
   const [accounts, uses] = await Promise.all([accountsOf(person), index.uses()]);
   const audience = getAudience(reader);
   const partOf = (isWanted: (entry: MemoryEntry) => boolean): PromptPart | null => {
-    const text = profileOf(saved.map(({ entry }) => entry).filter(isWanted), uses);
+    const text = summarizeProfile(saved.map(({ entry }) => entry).filter(isWanted), uses);
     return text === null ? null : { text, source: 'saved memories', audience };
   };
   const isTheirs = (of: string | null) =>

@@ -1,4 +1,4 @@
-import { type OwnersChatDeps, ownersChat } from '@parley/channels';
+import { findOwnerChat, type OwnerChatDeps } from '@parley/channels';
 import { toLiteralLine } from '@parley/core';
 import type { SoulVersion, Store } from '@parley/store';
 import { type NoticeDeps, postNotice } from '../post-message.ts';
@@ -112,7 +112,7 @@ function renderSoulAnswer(
   return answer.kind === 'refused' ? answer.reason : textOfVersion(answer.version);
 }
 
-export interface SoulNoticeServices extends OwnersChatDeps, NoticeDeps {
+export interface SoulNoticeServices extends OwnerChatDeps, NoticeDeps {
   readonly agent: string;
   readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'souls' | 'groupContext'>;
   readonly settings: SoulSettings;
@@ -128,7 +128,7 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   const { agent, store } = deps;
   const unnotified = await store.souls.unnotified(agent);
   if (unnotified.length === 0) return;
-  const chat = await ownersChat(deps);
+  const chat = await findOwnerChat(deps);
   for (const version of unnotified) {
     const notice = formatSoulNotice(version, deps);
     if (notice !== null) {

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { SoulRepository, SoulVersion } from '@parley/store';
 import {
-  localLock,
+  createLocalLock,
+  getSoulText,
   type ManagedFile,
   SOUL,
   type SoulFile,
   type SoulOnDisk,
-  soulText,
   type WriteSoul,
 } from '@parley/workspace';
 import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
@@ -63,12 +63,12 @@ export class SoulService implements ManagedFile {
   readonly name = SOUL;
   readonly settings: SoulSettings;
   readonly #soul: SoulOptions;
-  readonly #evaluations = localLock();
+  readonly #evaluations = createLocalLock();
   /**
    * Allows one sync at a time, because two syncs that detect the same edit would both restore the
    * file.
    */
-  readonly #syncs = localLock();
+  readonly #syncs = createLocalLock();
   /** The file and the version in use as of the last sync. */
   #synced = '';
   #retryAt = 0;
@@ -148,7 +148,7 @@ export class SoulService implements ManagedFile {
     if (proposal.author === 'agent' && this.settings.apply === 'never')
       return refuseSoulChange(FROZEN);
     if (raw.length > MAX_SOUL * 2) return refuseSoulChange('That is far too long for SOUL.md.');
-    const text = soulText(raw);
+    const text = getSoulText(raw);
     if (inUse === null) return this.#seed({ ...proposal, text });
     const version = { ...proposal, text, head: inUse.head, ...compareWithInUse(inUse, text) };
     const stored = await souls.propose(agent, version, MAX_OPEN, clock());

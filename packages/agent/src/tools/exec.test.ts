@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EXAMPLE_FACTS } from '@parley/core/testing';
-import { builtInLayers, characterSource } from '@parley/prompt';
-import { createPromptFiles, openSkills, skillFolders } from '@parley/workspace';
+import { createBuiltInLayers, createPersonaSource } from '@parley/prompt';
+import { createPromptFiles, listSkillFolders, openSkills } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { createExecTool, createSandboxSource, type ExecDeps } from './exec.ts';
@@ -43,7 +43,7 @@ function exec(deps: Partial<ExecDeps> = {}) {
 function declaredReads(workspace: string): readonly string[] {
   const nowhere = join(workspace, '../nowhere');
   const skills = openSkills({
-    folders: skillFolders({
+    folders: listSkillFolders({
       ...{ extra: [join(workspace, 'my/skills')], bundled: nowhere, data: nowhere, home: nowhere },
       ...{ project: workspace, workspace },
     }),
@@ -52,11 +52,11 @@ function declaredReads(workspace: string): readonly string[] {
     reserved: [],
     home: nowhere,
   });
-  const character = characterSource({
+  const character = createPersonaSource({
     persona: { name: 'pirate', builtIn: null },
     format: { name: 'loud', builtIn: null },
   });
-  return [...builtInLayers(), character, skills].flatMap(({ reads = [] }) => reads);
+  return [...createBuiltInLayers(), character, skills].flatMap(({ reads = [] }) => reads);
 }
 
 describe.runIf(inject('bubblewrapPath'))('exec', () => {

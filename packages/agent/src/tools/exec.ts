@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import type { ContextSource } from '@parley/prompt';
-import type { CommandResult, Ending } from '@parley/tools/sandbox';
+import type { CommandResult, EndingReason } from '@parley/tools/sandbox';
 import {
   CLOSED_TO_COMMANDS,
-  otherFiles,
+  listOtherFiles,
   type PromptFiles,
   type Workspace,
 } from '@parley/workspace';
@@ -116,7 +116,7 @@ function describeExit({ exitCode, signal, ended, tookMs }: CommandResult): strin
   return `[Exit code ${exitCode}${signal === null ? '' : ` (${signal})`} ${took}.]`;
 }
 
-const WHY: Readonly<Record<Ending, string>> = {
+const WHY: Readonly<Record<EndingReason, string>> = {
   time: 'it took longer than it may',
   stopped: 'the turn was stopped',
   processes: 'it started more processes than it may',
@@ -155,7 +155,7 @@ export function createSandboxSource(
     id: 'sandbox',
     async gather({ reader }) {
       if (reader.kind !== 'owner') return {};
-      const { files, total } = await otherFiles(folder, MAX_FILES, CLOSED_TO_COMMANDS);
+      const { files, total } = await listOtherFiles(folder, MAX_FILES, CLOSED_TO_COMMANDS);
       return { sandbox: { kind: 'bubblewrap', text, files, totalFileCharacters: total } };
     },
   };

@@ -1,5 +1,5 @@
 import type { InboundMessage, PartAction, ReplyRoute } from '@parley/core';
-import type { NewPart, OwnAnswer, Post, Store } from '@parley/store';
+import type { NewPart, OwnAnswer, PostRequest, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, renderParts } from '../post-message.ts';
 import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -149,14 +149,14 @@ async function actOnMessage(
   { route, callId, turnId, clock }: ToolCall,
   kind: PartAction,
   body: NewPart['body'],
-  changes?: Post['changes'],
+  changes?: PostRequest['changes'],
 ): Promise<ToolOutcome> {
   if (route === undefined || route.acts?.includes(kind.kind) !== true) {
     return createFailure('Not done: this chat cannot do that.');
   }
   const part = { route, body, act: kind };
   const turn = { id: turnId, most: MAX_PER_TURN };
-  const post: Post = {
+  const post: PostRequest = {
     key: callId,
     turn,
     parts: [part],

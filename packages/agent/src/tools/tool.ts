@@ -8,7 +8,7 @@ import {
   type RuntimeFacts,
   reasonOf,
 } from '@parley/core';
-import { type ModelTool, type ModelToolCall, toolArguments } from '@parley/models';
+import { type ModelTool, type ModelToolCall, parseToolArguments } from '@parley/models';
 import { frameUntrusted, type ToolTier } from '@parley/prompt';
 import { cutText, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
@@ -276,7 +276,7 @@ export async function runTool(
   { toolMs, outputCharacters }: ToolLimits,
   stop: AbortSignal,
 ): Promise<Omit<ToolOutcome, 'note'> & { readonly failed: boolean }> {
-  const input = toolArguments(call);
+  const input = parseToolArguments(call);
   if (input === null || !tool.input.safeParse(input).success) {
     const { explainArgumentFault } = await import('./argument-faults.ts');
     return { text: explainArgumentFault(tool, call, input, offered), failed: true };

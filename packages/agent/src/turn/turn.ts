@@ -9,7 +9,7 @@ import type {
 } from '@parley/core';
 import type { IdentitySource, TurnLimitsNote } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow, SpendAccount } from '@parley/store';
-import { readerOf, type Workspace } from '@parley/workspace';
+import { resolveReader, type Workspace } from '@parley/workspace';
 import { listStartMessages } from '../loop/turn-journal.ts';
 import type { LocalTime } from '../time.ts';
 
@@ -161,7 +161,7 @@ export function decideReader(
   // An owner may have linked this account (F13).
   const known = isLinkedOwner(messages) ? [...owners, user.id] : owners;
   const facts = { user, chatType: chat.type, deliversElsewhere: deliversElsewhere(messages) };
-  const { kind } = readerOf(facts, known, conversationId);
+  const { kind } = resolveReader(facts, known, conversationId);
   switch (purpose.kind) {
     case 'chat':
       return { kind, conversationId };

@@ -1,4 +1,4 @@
-import { memoryLine, type WorkspaceView } from '@parley/workspace';
+import { toMemoryLine, type WorkspaceView } from '@parley/workspace';
 import { getDayBefore } from '../context/yesterday-source.ts';
 import { getOwnText } from '../memory/memory-triggers.ts';
 
@@ -179,7 +179,7 @@ function isUsefulLine(line: string): boolean {
     /^#{1,6}\s|^<!--/.test(line)
   )
     return false;
-  return /\p{L}/u.test(line) && memoryLine(line) === line;
+  return /\p{L}/u.test(line) && toMemoryLine(line) === line;
 }
 
 /** Returns a line without its bullet, checkbox and surrounding spaces. */

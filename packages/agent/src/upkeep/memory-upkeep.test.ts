@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Memories, openWorkspace } from '@parley/workspace';
+import { MemoryFiles, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import { diffSouls } from '../soul/soul-text.ts';
 import {
@@ -203,7 +203,7 @@ describe('forgetting', () => {
     await open(addsOne);
     await scene.run('b1');
     const view = await ownersView();
-    const removal = await new Memories().remove(
+    const removal = await new MemoryFiles().remove(
       view,
       () => false,
       (line) => line.includes('Graz'),

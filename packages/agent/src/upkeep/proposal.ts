@@ -1,4 +1,4 @@
-import { estimateTokens, memoryLine, quarterTokens } from '@parley/workspace';
+import { estimateQuarterTokens, estimateTokens, toMemoryLine } from '@parley/workspace';
 import { z } from 'zod';
 import { findTrigger } from '../memory/memory-triggers.ts';
 import {
@@ -15,7 +15,7 @@ const Id = z.union([z.string(), z.number()]).transform((id) => String(id).trim()
 const Why = z
   .string()
   .default('')
-  .transform((why) => memoryLine(why).slice(0, MAX_LINES));
+  .transform((why) => toMemoryLine(why).slice(0, MAX_LINES));
 /** `note` is the id of a line in the daily notes. */
 const Addition = z.object({ note: Id, why: Why });
 /**
@@ -116,7 +116,7 @@ export function applyProposal(
   const refused: ChangedLine[] = [];
   const gone = chooseRemovals(
     page,
-    { size: quarterTokens(input.memory), room: tokens * 4 },
+    { size: estimateQuarterTokens(input.memory), room: tokens * 4 },
     proposal.remove,
     refused,
   );
@@ -147,7 +147,7 @@ function chooseRemovals(
   const isTooLong = () => left > room;
   const remove = (item: MemoryItem, why: string) => {
     gone.set(item, why);
-    for (const line of lines.slice(item.from, item.to)) left -= quarterTokens(line) + 1;
+    for (const line of lines.slice(item.from, item.to)) left -= estimateQuarterTokens(line) + 1;
   };
   for (const { line, why, same } of proposed) {
     const item = items.find(({ id }) => id === line);

@@ -1,6 +1,6 @@
 import type { Clock } from '@parley/core';
 import { render } from '@parley/markup';
-import type { NewPart, Pairing, PairingRequest, Store } from '@parley/store';
+import type { NewPart, PairingRequest, PairingState, Store } from '@parley/store';
 import { canAllowStranger } from '../ingress/agent-route.ts';
 import { typedPairingCode } from '../ingress/one-time-code.ts';
 import { createNoticeParts } from '../ingress/route.ts';
@@ -71,7 +71,7 @@ function createWelcomeParts({ route }: PairingRequest): readonly NewPart[] {
   return createNoticeParts(text, route, { conversationId: null });
 }
 
-function describePairing(argument: string, { approved, pending }: Pairing): string {
+function describePairing(argument: string, { approved, pending }: PairingState): string {
   const waiting =
     pending.length === 0
       ? 'No one is waiting for access.'

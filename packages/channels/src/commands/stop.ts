@@ -1,4 +1,4 @@
-import type { Stopped } from '@parley/store';
+import type { StoppedWork } from '@parley/store';
 import { type CommandAsker, defineChatCommand } from './command.ts';
 
 export const stop = defineChatCommand({
@@ -18,7 +18,7 @@ export const stop = defineChatCommand({
 });
 
 function describeStop(
-  { stoppedTurn, setAside, stoppedSubAgents }: Stopped,
+  { stoppedTurn, setAside, stoppedSubAgents }: StoppedWork,
   { mayChangeChat }: CommandAsker,
 ): string {
   const isStopped = stoppedTurn !== null || stoppedSubAgents.length > 0;

@@ -7,7 +7,7 @@ import {
   silentTracer,
   type Tracer,
 } from '@parley/core';
-import { type ChatKey, type DuePart, untilDue } from '@parley/store';
+import { type ChatKey, computeRemainingDelay, type DuePart } from '@parley/store';
 import {
   canRepeatSend,
   type FailureDeps,
@@ -160,7 +160,7 @@ function noteMarkedPart(deps: DeliveryDeps, part: OutboundPart, at: number): voi
 
 /** The delay until the part is due and the limits of the platform and account permit it. In ms. */
 function computePartDelay({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
-  return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());
+  return computeRemainingDelay(due, clock()) || pacer.take(due.part.route, monotonic());
 }
 
 /** A part that is marked as being sent, and the part after it. */

@@ -1,4 +1,4 @@
-import type { SenderNow } from '@parley/channels';
+import type { CurrentSender } from '@parley/channels';
 import {
   type CronFields,
   formatCounted,
@@ -230,7 +230,7 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly senderNow: (
     origin: InboundMessage,
     agent: string | undefined,
-  ) => Promise<SenderNow | null>;
+  ) => Promise<CurrentSender | null>;
   readonly settings: CronBounds & {
     /** Who may create jobs in chats: only owners, or everyone who may write there. */
     readonly who: 'owners' | 'everyone';
@@ -262,7 +262,7 @@ export interface OwnerQuestion {
  */
 export function findWaitReason(
   { origin }: Pick<CronJob, 'origin'>,
-  sender: SenderNow | null,
+  sender: CurrentSender | null,
 ): string | null {
   if (sender !== null) return sender.refusal;
   return `${origin.channel} (${origin.account}) is not connected here`;

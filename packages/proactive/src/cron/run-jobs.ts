@@ -1,4 +1,4 @@
-import type { SenderNow } from '@parley/channels';
+import type { CurrentSender } from '@parley/channels';
 import { getConversationAgent, reasonOf, type Timetable } from '@parley/core';
 import type { AdmittedMessage, CronChange, CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
@@ -187,7 +187,7 @@ function computeCorrectedTime(
  * requested it, so that the turn has their facts and current permissions (W02). The message id is
  * derived from the job and its time.
  */
-function createCronMessage(job: CronJob, sender: SenderNow, due: DueRun): AdmittedMessage {
+function createCronMessage(job: CronJob, sender: CurrentSender, due: DueRun): AdmittedMessage {
   const { origin, route } = job;
   const { conversationId, isOwner } = sender;
   return {

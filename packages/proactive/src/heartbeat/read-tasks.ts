@@ -1,5 +1,5 @@
 import { HEARTBEAT_ROUTINES, type NewsCheck } from '@parley/core';
-import { nearestWord } from '@parley/settings';
+import { findNearestWord } from '@parley/settings';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import { cutTasks, type ParsedTasks, PROSE_TASK } from './cut-tasks.ts';
 import { type FileLine, isDoneTitle, isStruckThrough } from './outline.ts';
@@ -256,7 +256,7 @@ function readTaskFields(
       else open.set(key, last);
       continue;
     }
-    const meant = written === '' ? undefined : nearestWord(written, TASK_KEYS);
+    const meant = written === '' ? undefined : findNearestWord(written, TASK_KEYS);
     const isInstruction = last !== undefined && last === open.get('do');
     if (written !== '' && (!isInstruction || (meant !== undefined && written.length >= 4))) {
       note(number, written, `one of ${TASK_KEYS.join(', ')}`, meant ? { nearest: meant } : {});

@@ -1,4 +1,4 @@
-import type { SenderNow } from '@parley/channels';
+import type { CurrentSender } from '@parley/channels';
 import type { CronAsker, CronFields, InboundMessage, ReplyRoute } from '@parley/core';
 import { createRecordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, CronJob, Store } from '@parley/store';
@@ -40,7 +40,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];
   const owner = createOwner();
-  const people: { senderNow: (origin: InboundMessage) => SenderNow | null } = {
+  const people: { senderNow: (origin: InboundMessage) => CurrentSender | null } = {
     senderNow: writerNow,
   };
   let made = 0;
@@ -111,7 +111,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   };
 }
 
-const writerNow = ({ sender, chat }: InboundMessage): SenderNow => ({
+const writerNow = ({ sender, chat }: InboundMessage): CurrentSender => ({
   isOwner: sender.id === '1',
   conversationId: `test:default:${chat.id}`,
   refusal: null,

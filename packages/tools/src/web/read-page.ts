@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { decodeText, encodingWarning } from '@parley/core';
+import { decodeText, describeEncodingWarning } from '@parley/core';
 import { resolveModuleUrl } from '@parley/core/installation';
 import { type AddressRules, WebError } from './addresses.ts';
 import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './fetch.ts';
@@ -48,7 +48,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
     const declared = parseCharset(resource.contentType);
     const decoded = decodeText(resource.bytes, { declared });
     const { text, certainty } = decoded;
-    const warning = encodingWarning(decoded) ?? undefined;
+    const warning = describeEncodingWarning(decoded) ?? undefined;
     const doubt = warning === undefined ? {} : { warning };
     if (HTML.test(type)) {
       const page = await convertPage({ html: text, url }, convertMs, signal);
