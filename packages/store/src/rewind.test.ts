@@ -1,10 +1,11 @@
+import type { StepFacts } from '@parley/core';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { RewindPoint } from './rewind.ts';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
-import { createMessage, createPart, startTurn } from './testing/messages.ts';
+import { claimTurnOf, createMessage, createPart, startTurn } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
@@ -184,37 +185,74 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
 
     it('[G23] lists what tools changed, also those of sub-agents, and what was cut off', async () => {
       const lease = await ask('a');
-      const step = async (index: number, content: object, effect?: 'read' | 'write') => {
-        const facts = {
-          kind: 'tool',
-          tool: 'write',
-          outcome: 'done',
-          call: `t-a.0.${index - 1}`,
-        } as const;
-        const timing = { startedAt: 0, facts: { ...facts, ...(effect && { effect }) } };
-        await store.turns.appendStep(
-          lease,
-          't-a',
-          { index, content, ...(effect && { timing }) },
-          1,
-        );
-      };
-      const call = (name: string, about: string) => ({
-        id: about,
-        name,
-        arguments: JSON.stringify({ about }),
+      const model = (...calls: readonly (readonly [name: string, about: string])[]) => ({
+        kind: 'model',
+        calls: calls.map(([name, about]) => ({ name, arguments: JSON.stringify({ about }) })),
       });
-      const calls = [call('write', 'x.md'), call('read', 'y.md'), call('exec', 'make')];
-      await step(0, { kind: 'model', text: '', calls });
-      await step(1, { kind: 'result' }, 'write');
-      await step(2, { kind: 'result' }, 'read');
-      await step(3, { kind: 'started', call: 't-a.0.2' });
+      const append = (
+        of: Lease,
+        turnId: string,
+        index: number,
+        content: object,
+        facts?: StepFacts,
+      ) =>
+        store.turns.appendStep(
+          of,
+          turnId,
+          { index, content, ...(facts && { timing: { startedAt: 0, facts } }) },
+          index,
+        );
+      const ended = (
+        call: string,
+        tool: string,
+        effect?: 'read' | 'write' | 'external',
+        outcome: 'done' | 'failed' | 'not-run' = 'done',
+      ): StepFacts => ({ kind: 'tool', tool, outcome, call, ...(effect && { effect }) });
+      const calls = [
+        ['write', 'x.md'],
+        ['read', 'y.md'],
+        ['message', 'denied'],
+        ['edit', 'z.md'],
+        ['old', 'tool'],
+        ['exec', 'make'],
+      ] as const;
+      await append(lease, 't-a', 0, model(...calls));
+      await append(lease, 't-a', 1, {}, ended('t-a.0.0', 'write', 'write'));
+      await append(lease, 't-a', 2, {}, ended('t-a.0.1', 'read', 'read'));
+      await append(lease, 't-a', 3, {}, ended('t-a.0.2', 'message', 'external', 'not-run'));
+      await append(lease, 't-a', 4, {}, ended('t-a.0.3', 'edit', 'write', 'failed'));
+      await append(lease, 't-a', 5, {}, ended('t-a.0.4', 'old'));
+      const order = { turnId: 't-a', title: 't', task: 't', reader: 'owner', text: 'w' } as const;
+      const bounds = { depth: 2, concurrent: 3 };
+      await store.subAgents.start({ ...order, id: 's', callId: 's' }, bounds, 5);
+      const { lease: own } = await startTurn(store, 'sub-turn', 'sub:s');
+      await append(own, 'sub-turn', 6, model(['cron', 'daily']));
+      await append(own, 'sub-turn', 7, {}, ended('sub-turn.6.0', 'cron', 'external'));
+      await append(lease, 't-a', 8, { kind: 'started', call: 't-a.0.5' });
       expect(await command('r', LAST)).toMatchObject({
+        stoppedSubAgents: ['sub:s'],
         effects: [
           { tool: 'write', about: 'x.md', state: 'done' },
+          { tool: 'edit', about: 'z.md', state: 'failed' },
+          { tool: 'old', about: 'tool', state: 'done' },
+          { tool: 'cron', about: 'daily', state: 'done' },
           { tool: 'exec', about: 'make', state: 'unknown' },
         ],
       });
+    });
+
+    it('[G23] also lists what a turn did that a later message interrupted', async () => {
+      const lease = await ask('a');
+      const model = { kind: 'model', calls: [{ name: 'write', arguments: '{}' }] };
+      const facts = { kind: 'tool', tool: 'write', outcome: 'done', call: 't-a.0.0' } as const;
+      await store.turns.appendStep(lease, 't-a', { index: 0, content: model }, 5);
+      const timing = { startedAt: 0, facts };
+      await store.turns.appendStep(lease, 't-a', { index: 1, content: {}, timing }, 5);
+      await store.inbox.accept({ ...createMessage('b'), receivedAt: next() });
+      expect(await store.lanes.interrupt(lease, 't-a', next())).toEqual({ kind: 'interrupted' });
+      await claimTurnOf(store, lease, 't-b');
+      const effects = [{ tool: 'write', about: '', state: 'done' }];
+      expect(await rewind()).toMatchObject({ undone: ['a', 'b'], stoppedTurn: 't-b', effects });
     });
 
     it('[G23] treats rewound messages like others when a conversation is deleted', async () => {
