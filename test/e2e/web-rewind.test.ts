@@ -84,7 +84,7 @@ describe.runIf(chromiumUrl)('going back to a message on the page', () => {
     await say('other');
     expect(lastPrompt()).toEqual(['one', 'You said: one', 'other']);
     const rows = page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
-    await rows.filter({ hasText: 'Branch of' }).waitFor();
+    await rows.filter({ hasText: 'Branch of one' }).waitFor();
     await page.goto(before);
     await untilAnswer(page, 'You said: five');
     await say('six');

@@ -166,7 +166,7 @@ describe('conversations', () => {
   });
 
   it('[G23] are branched into a chat on the page', async () => {
-    await store.inbox.accept(message('1', 'text 1'));
+    await store.inbox.accept({ ...message('1', 'text 1'), fromOwner: true });
     await answer('1');
     const { chatId, conversationId } = await ask('branch', { id: ID, requestId: 'r' });
     expect(await ask('branch', { id: ID, requestId: 'r' })).toMatchObject({ chatId });

@@ -51,6 +51,12 @@ export interface NewBranch extends Pick<BranchSource, 'mode' | 'model' | 'summar
   readonly notice: readonly NewPart[];
 }
 
+/**
+ * The reason stored with a copied message. Copies do not count as written by an owner, so that they do
+ * not decide where owners can be reached, but an owner's `/forget` finds them.
+ */
+export const COPIED = 'copied from another conversation';
+
 /** The maximum number of entries in a branch. */
 const MAX_ENTRIES = 400;
 
@@ -141,7 +147,7 @@ function copyTurn(
   if (question !== null) {
     const row = toInboxRow({ conversationId, message: question, route, receivedAt: at }, 'done');
     const { channel, account, chatId, messageId } = row;
-    sql.send(ADD_MESSAGE, { ...row, outcome: 'answered', reason: 'copied by /branch' });
+    sql.send(ADD_MESSAGE, { ...row, outcome: 'answered', reason: COPIED });
     sql.send(CLAIM, { turnId, channel, account, chatId, messageId });
   }
   appendHistory(sql, entries, { conversationId, session: 0, turnId, now: at });
@@ -168,9 +174,9 @@ const SUMMARY = defineStatement(`
 /** Messages from Parley itself have a trigger; inside a JSON string, its quotes are escaped. */
 const TRIGGER = '%,"trigger":"%';
 
-// A direct chat has one person. Only owners use the page, and copied messages count as nobody's.
+// A direct chat has one person.
 const NEWEST_SENDER = defineStatement(`
-  select case when from_owner = 1 or channel = 'web' then 1 else 0 end as "isOwner" from inbox
+  select case when from_owner = 1 or reason = '${COPIED}' then 1 else 0 end as "isOwner" from inbox
   where conversation_id = :id and message not like :trigger order by seq desc limit 1`).rows<{
   readonly isOwner: number;
 }>();

@@ -123,6 +123,22 @@ describe('a branch', () => {
     ]);
   });
 
+  it('[G15] [G23] is forgotten together with everything else that an owner said', async () => {
+    await exchange('1');
+    const { conversationId: id } = await branch();
+    expect(await store.inbox.ownerChats()).toMatchObject([{ conversationId: LANE }]);
+    await store.forgetting.forgetPerson({
+      ...{ persons: ['telegram:42'], ownersToo: true, only: null, now: 9 },
+      onStopped() {},
+      retell: () => ({ text: '' }),
+    });
+    expect(await history(id)).toEqual([null]);
+    expect((await shown(id)).slice(0, 2).map(({ text }) => text)).toEqual([
+      '[forgotten]',
+      '[forgotten]',
+    ]);
+  });
+
   it('[G23] [F14] belongs to the agent of the original', async () => {
     const lane = toAgentConversation('garden', LANE);
     await exchange('1', lane);

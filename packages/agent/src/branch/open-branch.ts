@@ -7,6 +7,7 @@ import {
   type InboundMessage,
   toAgentConversation,
   toLiteralLine,
+  toVisibleLine,
 } from '@parley/core';
 import type { BranchedTurn, NewBranchTurn, RewindPoint, Store } from '@parley/store';
 import { markSystemMessage } from '../answer/visible-text.ts';
@@ -70,9 +71,12 @@ export async function openBranch(
   const chat = createPageChat(agent === undefined ? key : `@${agent}/${key}`);
   const place = { channel: chat.route.channel, account: chat.route.account, chat: chat.chat };
   const id = toAgentConversation(agent, toConversationId(place));
-  const original = (await store.conversations.titles([conversationId], reader)).get(conversationId);
-  const title = `Branch of ${original ?? 'a conversation'}`.slice(0, MAX_TITLE).toWellFormed();
-  const notice = `This is a copy of *${toLiteralLine(original ?? 'a conversation')}* up to here. The original stays as it is. What tools have done was done once, and both conversations build on it.`;
+  const known = (await store.conversations.titles([conversationId], reader)).get(conversationId);
+  // Chats of the page have no title of their own; lists show their first message.
+  const isNamed = known !== undefined && known !== chat.owner.name;
+  const original = isNamed ? known : getFirstWords(source.turns);
+  const title = `Branch of ${original}`.slice(0, MAX_TITLE).toWellFormed();
+  const notice = `This is a copy of *${toLiteralLine(original)}* up to here. The original stays as it is. What tools have done was done once, and both conversations build on it.`;
   const turns: NewBranchTurn[] = [];
   for (const [nth, turn] of source.turns.entries()) {
     turns.push(await copyTurn(turn, chat, `${key}-${nth}`));
@@ -113,6 +117,11 @@ export function describeBranch(result: BranchResult): string {
     case 'no-conversation':
       return 'There is nothing to copy yet.';
   }
+}
+
+function getFirstWords([first]: readonly BranchedTurn[]): string {
+  const text = first?.entries[0] === undefined ? '' : getEntryText(first.entries[0]);
+  return toVisibleLine(text).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_TITLE).toWellFormed();
 }
 
 /** Shows a turn's entries as a message of the owner and an answer. */
