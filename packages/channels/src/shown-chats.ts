@@ -41,8 +41,8 @@ export interface ChatsCapability {
 }
 
 /**
- * One entry of a chat, as shown to the person. Times in ms. `isRewound`: a rewind has removed it from
- * the history that the model reads (G23).
+ * One entry of a chat, as shown to the person. Times in ms. `isRewound`: a rewind has removed it
+ * from the history that the model reads (G23).
  */
 export type HistoryEntry =
   | {

@@ -52,8 +52,8 @@ export interface NewBranch extends Pick<BranchSource, 'mode' | 'model' | 'summar
 }
 
 /**
- * The reason stored with a copied message. Copies do not count as written by an owner, so that they do
- * not decide where owners can be reached, but an owner's `/forget` finds them.
+ * The reason stored with a copied message. Copies do not count as written by an owner, so that they
+ * do not decide where owners can be reached, but an owner's `/forget` finds them.
  */
 export const COPIED = 'copied from another conversation';
 

@@ -1,13 +1,13 @@
 /**
- * Whether the model reads the messages of a turn as part of the history (`now`), or a rewind removed
- * them (`rewound`); null if neither, as for a turn from before `/new`.
+ * Whether the model reads the messages of a turn as part of the history (`now`), or a rewind
+ * removed them (`rewound`); null if neither, as for a turn from before `/new`.
  */
 export type HistoryState = 'now' | 'rewound' | null;
 
 /**
  * Selects the `HistoryState` of a turn in a conversation. A rewind changes the session of entries
- * and turns to `-1 - session`. An alert of the heartbeat has an entry in the conversation, but a turn
- * in another lane.
+ * and turns to `-1 - session`. An alert of the heartbeat has an entry in the conversation, but a
+ * turn in another lane.
  */
 export function selectHistoryState<Turn extends string, Conversation extends string>(
   turn: Turn,

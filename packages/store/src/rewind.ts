@@ -57,20 +57,17 @@ export async function rewindConversation(
   const stopped = await stopConversation(sql, id, by, now);
   if (later.length === 0) return { ...stopped, turns: [], messages: [], effects: [] };
   sql.send(SET_ENTRIES_APART, cut);
-  const own = await sql.all(SET_TURNS_APART, { id, session, turns: encodeJson(later) });
+  const moved = await sql.all(SET_TURNS_APART, { id, session, turns: encodeJson(later) });
+  const own = moved.map((row) => row.id);
   const summaries = await sql.all(DROP_SUMMARIES, cut);
   // The prompt of a session may contain the summary of a day.
   if (summaries.some(({ kind }) => kind === 'day')) sql.send(DROP_PROMPT, { id, session });
-  const turns = encodeJson(own.map((row) => row.id));
-  const rows = await sql.all(MESSAGES, { turns, trigger: TRIGGER });
+  const rows = await sql.all(MESSAGES, { turns: encodeJson(own), trigger: TRIGGER });
   return {
     ...stopped,
     turns: later,
     messages: rows.map(readInboxRow),
-    effects: await listEffects(
-      sql,
-      own.map((row) => row.id),
-    ),
+    effects: await listEffects(sql, own),
   };
 }
 
@@ -199,8 +196,8 @@ const TURN = defineStatement(`
 }>();
 
 /**
- * Finds the first entry since a turn without entries was started. The entries of the exchange before
- * it are excluded by their number, because the clocks of two workers may differ.
+ * Finds the first entry since a turn without entries was started. The entries of the exchange
+ * before it are excluded by their number, because the clocks of two workers may differ.
  */
 const ENTRY_SINCE = defineStatement(`
   select min(seq) as entry ${ENTRIES} and created_at >= :startedAt and seq > coalesce((

@@ -22,7 +22,7 @@ export interface BranchOrder {
   readonly point: RewindPoint | null;
   /** A repeated request opens the same branch. */
   readonly requestId: string;
-  /** The name of the person who asks, and whose inbox shows the title; '' for the token's holder. */
+  /** The person who asks and whose inbox shows the title; '' for the holder of the token. */
   readonly reader: string;
 }
 
@@ -55,7 +55,8 @@ const MAX_TITLE = 80;
 /**
  * Opens a chat on the page that begins with a conversation's history up to a point. Only owners'
  * conversations can be branched: in a chat on the page the agent reads private files, so other
- * people's messages would become text that instructs it, and their `/forget` would not reach a copy.
+ * people's messages would become text that instructs it, and their `/forget` would not reach the
+ * copy.
  */
 export async function openBranch(
   { store, clock }: BranchDeps,

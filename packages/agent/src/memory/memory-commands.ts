@@ -46,7 +46,7 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
       const view = options.workspace.for(asker.reader);
       return renderMemoryList(await listMemoriesFor(options, view, asker), asker.isGroup);
     },
-    /** Lists the memories that the asker may remove, with the messages that they were saved from. */
+    /** Lists the memories that the asker may remove, with the messages they were saved from. */
     saved: (asker: MemoryAsker) => listWithMessages(options, asker),
     async forget(asker: MemoryAsker, argument: string): Promise<string> {
       const words = argument.trim();

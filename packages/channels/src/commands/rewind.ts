@@ -12,7 +12,9 @@ import { toServiceAsker } from './service-command.ts';
 
 /** The most exchanges that one command undoes. */
 const MAX_EXCHANGES = 50;
-/** How many questions, actions and memories the answer lists, and how much of each, in characters. */
+/**
+ * How many questions, actions and memories the answer lists, and how much of each, in characters.
+ */
 const MAX_LISTED = 10;
 const FIRST_WORDS = 60;
 const LABEL_WORDS = 20;

@@ -2,8 +2,8 @@ import { Fragment, type VNode } from 'preact';
 import { formatCounted } from './format.ts';
 
 /**
- * `rewound`: no longer in the history that the model reads (G23). `beside`: in no history, such as a
- * command.
+ * `rewound`: no longer in the history that the model reads (G23). `beside`: in no history, as a
+ * command is.
  */
 type FoldState = 'shown' | 'rewound' | 'beside';
 
