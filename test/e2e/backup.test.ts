@@ -177,7 +177,7 @@ describe('a backup', () => {
         const again = await parley(large, 'restore', file, '--continue');
         expect(again).toMatchObject({
           code: 1,
-          err: expect.stringContaining('already contains data of Parley'),
+          err: expect.stringContaining('already contains Parley data'),
         });
         const none = await parley(large, 'backup', join(elsewhere.path, 'b.tar.gz'));
         expect(none).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });

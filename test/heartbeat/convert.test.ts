@@ -106,7 +106,7 @@ describe('parley heartbeat convert', () => {
   it.each([
     ['prose', 'I have done it!', 'it is not in Parley’s form'],
     ['an unknown time', OWN.replace('30 min', 'often'), 'found "often"'],
-    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'are not in it'],
+    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'are missing'],
     ['nothing to do', '## a\n- every: 1 h\n', 'found nothing'],
   ])('[H11] refuses a proposal with %s, even with --yes', async (_what, said, why) => {
     answer = said;

@@ -84,7 +84,7 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
     },
     /**
      * `/forget all` for another person, from outside a chat. Memories visible to `readers` are
-     * removed; the first of these is an owner.
+     * removed; the first reader is an owner.
      */
     async forgetPerson(
       { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
