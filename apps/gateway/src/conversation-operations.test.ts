@@ -40,10 +40,12 @@ let isQueueAway = false;
 let lines: readonly string[];
 let log: ReturnType<typeof createRecordingLogger>['log'];
 let changes = 0;
+let memories: readonly object[] = [];
 beforeEach(async () => {
   stopped.length = 0;
   woken.length = 0;
   changes = 0;
+  memories = [];
   isQueueAway = false;
   ({ log, lines } = createRecordingLogger());
   store = await openMemoryStore({ clock: () => 0 });
@@ -71,7 +73,9 @@ type Name =
   | 'begin-inbox'
   | 'contents'
   | 'delete'
-  | 'people';
+  | 'people'
+  | 'rewind'
+  | 'branch';
 const ID = 'web:default:c%3A1';
 const CALL = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as const;
 
@@ -100,11 +104,84 @@ function ask<N extends Name>(
     }),
     answerPrinter: async () => printer,
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
+    memory: async () => ({
+      workspace: { for: ({ kind }: { kind: string }) => kind },
+      service: { list: async (view: string) => (view === 'owner' ? memories : []) },
+    }),
   } as unknown as Services;
   return performOperation<`conversations/${N}`>(services, `conversations/${name}`, input, call);
 }
 
+/** Answers a message whose turn called a tool. */
+async function answer(id: string): Promise<void> {
+  const turnId = `t${id}`;
+  const work = { conversationId: ID, owner: 'w', leaseMs: 1_000 };
+  const started = await store.lanes.begin(work, 'collect', turnId, 5);
+  if (started.kind !== 'turn') throw new Error(started.kind);
+  const calls = [{ name: 'exec', arguments: JSON.stringify({ command: `make ${SECRET}` }) }];
+  const content = { kind: 'model', calls };
+  await store.turns.appendStep(started.lease, turnId, { index: 0, content }, 5);
+  const begun = { kind: 'started', call: `${turnId}.0.0` };
+  await store.turns.appendStep(started.lease, turnId, { index: 1, content: begun }, 5);
+  const entries = ['user', 'assistant'].map((role) => ({
+    role: role === 'user' ? ('user' as const) : ('assistant' as const),
+    content: { text: `${role} ${id}` },
+  }));
+  const commit = { turnId, outcome: 'answered', entries, parts: [], usage: null } as const;
+  await store.lanes.commit(started.lease, commit, 5);
+  await store.lanes.release(started.lease);
+}
+
 describe('conversations', () => {
+  it('[G23] are rewound to a message, with a list of what stays done and was saved', async () => {
+    const from = { channel: 'web', chat: 'c1', message: '2', conversation: ID, session: 0 };
+    memories = [
+      { name: 'memory/user.md', entry: { id: 'a1', text: 'likes tea', from } },
+      {
+        name: 'memory/user.md',
+        entry: { id: 'b2', text: 'other', from: { ...from, message: '1' } },
+      },
+    ];
+    for (const id of ['1', '2']) {
+      await store.inbox.accept(message(id, `text ${id} ${SECRET}`));
+      await answer(id);
+    }
+    expect(await ask('rewind', { id: ID, message: '2' })).toEqual({
+      questions: ['text 2 [secret]'],
+      effects: [{ tool: 'exec', about: 'make [secret]', state: 'unknown' }],
+      memories: [{ file: 'memory/user.md', id: 'a1', text: 'likes tea' }],
+      ...{ wasStopped: false, setAside: 0 },
+    });
+    expect(await ask('messages', { id: ID })).toMatchObject({
+      messages: [{ history: 'now' }, { history: 'rewound' }],
+    });
+    await expect(ask('rewind', { id: ID, message: 'i2' })).rejects.toThrow('no longer sees');
+    await store.inbox.accept(message('3', 'text 3'));
+    await store.lanes.begin({ conversationId: ID, owner: 'w', leaseMs: 9 }, 'collect', 't3', 5);
+    expect(await ask('rewind', { id: ID })).toMatchObject({ wasStopped: true });
+    expect(stopped).toEqual([ID]);
+    expect(await ask('rewind', { id: ID })).toMatchObject({ memories: [{ id: 'b2' }] });
+    await expect(ask('rewind', { id: ID })).rejects.toThrow('nothing to take back');
+    await expect(ask('rewind', { id: 'nobody' })).rejects.toThrow('no such conversation');
+  });
+
+  it('[G23] are branched into a chat on the page', async () => {
+    await store.inbox.accept({ ...message('1', 'text 1'), fromOwner: true });
+    await answer('1');
+    const { chatId, conversationId } = await ask('branch', { id: ID, requestId: 'r' });
+    expect(await ask('branch', { id: ID, requestId: 'r' })).toMatchObject({ chatId });
+    const { messages } = await ask('messages', { id: conversationId });
+    expect(messages.map(({ text }) => text)).toEqual([
+      'user 1',
+      'assistant 1',
+      expect.stringContaining('This is a copy of Ann up to here'),
+    ]);
+    const empty = ask('branch', { id: ID, message: '1', requestId: 'r2' });
+    await expect(empty).rejects.toThrow('nothing to copy');
+    const unknown = ask('branch', { id: ID, message: 'i99', requestId: 'r2' });
+    await expect(unknown).rejects.toThrow('no longer sees');
+  });
+
   it('[U08] are listed with the beginning of their text, without secrets', async () => {
     const long = `${'word '.repeat(22)}${SECRET} and more and more and more and more`;
     await store.inbox.accept(message('1', long));

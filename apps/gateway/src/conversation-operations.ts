@@ -22,6 +22,7 @@ import {
   throwMissingConversation,
 } from './inbox-operations.ts';
 import { printMessages } from './printed-messages.ts';
+import { rewindOperations } from './rewind-operations.ts';
 import { getFirstWords } from './why-operations.ts';
 
 interface ConversationNeeds extends WakeServices<DeadLetterWake> {
@@ -172,6 +173,7 @@ export const operations = {
   ),
   ...inboxOperations,
   ...peopleOperations,
+  ...rewindOperations,
 };
 
 /** Returns a page of the list, with the caller's inbox state. */

@@ -97,8 +97,13 @@ function createGatewayOptions(
     },
     skillCommands: async (audience, name) =>
       (await findAgent(runtime.current, name)?.skillCommands(audience)) ?? [],
-    commandServices: (name) =>
-      createAgentCommandServices(findAgent(runtime.current, name), runtime.current.cron, name),
+    commandServices: (name) => ({
+      ...createAgentCommandServices(findAgent(runtime.current, name), runtime.current.cron, name),
+      branch: async (asker, point) => {
+        const { answerBranchCommand } = await import('@parley/agent/branch');
+        return answerBranchCommand({ store: shared.store, clock: options.clock }, asker, point);
+      },
+    }),
     ...(isSharedStore(loaded.settings) && { sharedAs: processId }),
     http: {
       host: http.host,
@@ -121,6 +126,7 @@ function createAgentCommandServices(
   const { heartbeat } = parts.proactive;
   return {
     memory: agent.memoryCommands?.show,
+    savedMemories: agent.memoryCommands?.saved,
     forget: agent.memoryCommands?.forget,
     soul: soul.command,
     heartbeat: (...asked) => heartbeat.answer(...asked),

@@ -1,6 +1,7 @@
 import type { Button } from '@parley/core';
 import type { RefObject, VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { openBranch } from '../branch.ts';
 import { keepDraft, keepText, readDraft } from '../drafts.ts';
 import { toHref } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
@@ -12,6 +13,7 @@ import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
 import {
   type AnswerEntry,
+  type ConversationEntry,
   findLastQuestion,
   findPressedButton,
   isAnswering,
@@ -59,7 +61,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
     // Commands cannot include files, so attached files are kept for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
-    client.send(text, files, edited ?? undefined);
+    client.send(text, files, { replaces: edited ?? undefined });
     setEdited(null);
     if (files.length > 0) chosen.clear();
     write('');
@@ -71,13 +73,13 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   };
   const actions = useMemo(
     () => ({
-      ...createMessageActions(client, write, () => field.current?.focus({ preventScroll: true })),
+      ...createMessageActions(client, id, write, field),
       rewrite(message: OwnMessage) {
         setEdited(message.id);
         write(message.text);
       },
     }),
-    [client, write, setEdited],
+    [client, write, setEdited, id],
   );
   useInitialFocus(field);
   const { entries, loaded } = conversation;
@@ -192,8 +194,9 @@ function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
 
 function createMessageActions(
   client: ChatClient,
+  id: string | null,
   write: (text: string) => void,
-  focus: () => void,
+  field: RefObject<HTMLElement>,
 ) {
   return {
     filePath: (message: string, index: number) =>
@@ -202,18 +205,27 @@ function createMessageActions(
     dismiss: client.dismiss,
     askAgain() {
       const last = findLastQuestion(client.conversation.peek().entries);
-      if (last !== undefined) client.send(last.text, [], last.id);
+      if (last !== undefined) client.send(last.text, [], { replaces: last.id });
     },
     edit({ id, text }: { readonly id: string; readonly text: string }) {
       client.dismiss(id);
       write(text);
     },
+    rewind(entry: ConversationEntry) {
+      client.send('/rewind', [], { quotes: entry.id });
+      if (entry.kind === 'mine') write(entry.text);
+    },
+    branch:
+      id === null
+        ? null
+        : ({ id: entry, ...one }: ConversationEntry) =>
+            openBranch(id, entry, one.kind === 'mine' ? one.text : ''),
     press(answer: AnswerEntry, { data }: Button) {
       // A second click may arrive before the page is redrawn.
       if (findPressedButton(answer, client.conversation.peek().entries) !== null) return;
       client.send(data);
       // The clicked button disappears, so keyboard users would lose the focus.
-      focus();
+      field.current?.focus({ preventScroll: true });
     },
   };
 }

@@ -30,6 +30,8 @@ export interface OwnMessage {
   readonly files: readonly WebFile[];
   readonly at: number;
   readonly delivery: DeliveryState;
+  /** Whether a rewind has removed the message from what the agent sees. */
+  readonly isRewound?: boolean;
 }
 
 /**
@@ -50,6 +52,7 @@ export interface AnswerEntry {
    * Without this id, the time of the answer decides its position.
    */
   readonly place?: string;
+  readonly isRewound?: boolean;
 }
 
 export type ConversationEntry = OwnMessage | AnswerEntry;
@@ -233,15 +236,17 @@ function removeEntries(now: Conversation, ids: readonly string[]): Conversation 
 }
 
 /**
- * The message that *Ask again* repeats, which is the last one that was sent and is not a command.
+ * The message that *Ask again* repeats, which is the last one that was sent, is not a command, and
+ * was not rewound.
  */
 export function findLastQuestion(entries: readonly ConversationEntry[]): OwnMessage | undefined {
-  return entries.findLast(
+  const last = entries.findLast(
     (entry): entry is OwnMessage =>
       entry.kind === 'mine' &&
       entry.delivery.kind === 'sent' &&
       entry.delivery.outcome !== 'command',
   );
+  return last?.isRewound ? undefined : last;
 }
 
 function applyDelivery(
@@ -261,14 +266,15 @@ function toEntries(
   entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,
 ): readonly ConversationEntry[] {
   if (entry.type === 'part') {
-    const { partId, turnId, text, buttons = [], file, at } = entry;
-    const more = file && { file };
+    const { partId, turnId, text, buttons = [], file, at, isRewound } = entry;
+    const more = { ...(file && { file }), ...(isRewound && { isRewound }) };
     return [{ kind: 'answer', id: partId, turnId, html: text, buttons, at, ...more }];
   }
   if (entry.type !== 'inbound') return [];
-  const { messageId, text, files = [], at } = entry;
+  const { messageId: id, text, files = [], at, isRewound } = entry;
   const outcome = 'outcome' in entry ? entry.outcome : null;
-  return [{ kind: 'mine', id: messageId, text, files, at, delivery: { kind: 'sent', outcome } }];
+  const delivery = { kind: 'sent', outcome } as const;
+  return [{ kind: 'mine', id, text, files, at, delivery, ...(isRewound && { isRewound }) }];
 }
 
 function addEntries(now: Conversation, added: readonly ConversationEntry[]): Conversation {

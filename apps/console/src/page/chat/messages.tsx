@@ -2,9 +2,12 @@ import type { Button, ToolCallOfTurn } from '@parley/core';
 import { Fragment, type RefObject, type VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { WaitingApproval } from '../asked-call.tsx';
+import type { ActionOutcome } from '../gateway.ts';
+import { FoldedEntries, type ShownEntry } from '../ui/folded.tsx';
 import { formatDay, formatTimeOfDay } from '../ui/format.ts';
 import { getProseText, HtmlBlock } from '../ui/html-block.tsx';
 import { Lazy } from '../ui/lazy.tsx';
+import { PointActions } from '../ui/point-actions.tsx';
 import { IconButton, TextButton } from '../ui/widgets.tsx';
 import { Calls } from './calls.tsx';
 import { type CommandHint, findCommand } from './composer-keys.ts';
@@ -44,13 +47,15 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
     const labels = listPressedLabels(entries);
     const last = findLastQuestion(entries);
     const stops = findStopMarks(entries, commands);
-    const shown = entries.map((entry, nth) => {
-      if (stops.hidden.has(entry.id)) return <Fragment key={entry.id} />;
+    const shown = entries.map((entry, nth): ShownEntry => {
+      const { id: key } = entry;
+      const state = getFoldState(entry);
+      if (stops.hidden.has(key)) return { key, state: 'beside', node: <Fragment /> };
       const day = formatDay(entry.at, Date.now());
       const before = entries[nth - 1];
       const isNewDay = before === undefined || formatDay(before.at, Date.now()) !== day;
-      return (
-        <Fragment key={entry.id}>
+      const node = (
+        <>
           {isNewDay && <p class="day hint">{day}</p>}
           {entry.kind === 'mine' ? (
             <OwnMessageBubble
@@ -72,15 +77,16 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
               isLast={nth === entries.length - 1}
             />
           )}
-        </Fragment>
+        </>
       );
+      return { key, state, node };
     });
     const end = entries.findIndex(({ id }) => id === place) + 1 || entries.length;
     return { above: shown.slice(0, end), below: shown.slice(end) };
   }, [entries, commands, agent, actions, place, calls, questions]);
   return (
     <>
-      <EntryLog label="Conversation">{lists.above}</EntryLog>
+      <EntryLog label="Conversation" entries={lists.above} />
       {live && (
         <div class={`answer is-live ${link === 'online' ? '' : 'is-stale'}`} aria-live="off">
           <Calls calls={calls.get(live.turnId) ?? []} isLive />
@@ -88,7 +94,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
         </div>
       )}
       {lists.below.length > 0 && (
-        <EntryLog label="Sent while the answer was being written">{lists.below}</EntryLog>
+        <EntryLog label="Sent while the answer was being written" entries={lists.below} />
       )}
       {typing && !live && (
         <div class="typing" aria-hidden="true">
@@ -106,16 +112,33 @@ function isFirstPart({ turnId }: AnswerEntry, before: ConversationEntry | undefi
   return before?.kind !== 'answer' || before.turnId !== turnId;
 }
 
-function EntryLog(props: { readonly label: string; readonly children: readonly VNode[] }): VNode {
+/** Commands and notices are in no history. */
+function getFoldState(entry: ConversationEntry): ShownEntry['state'] {
+  if (entry.isRewound) return 'rewound';
+  return isInHistory(entry) ? 'shown' : 'beside';
+}
+
+/** Whether the agent sees the entry as part of the conversation, unless it was rewound. */
+function isInHistory(entry: ConversationEntry): boolean {
+  if (entry.kind === 'answer') return entry.turnId !== null;
+  return entry.delivery.kind === 'sent' && entry.delivery.outcome !== 'command';
+}
+
+interface EntryLogProps {
+  readonly label: string;
+  readonly entries: readonly ShownEntry[];
+}
+
+function EntryLog({ label, entries }: EntryLogProps): VNode {
   return (
     <div
       class="messages"
       role="log"
       aria-live="polite"
-      aria-label={props.label}
+      aria-label={label}
       aria-relevant="additions"
     >
-      {props.children}
+      <FoldedEntries entries={entries} />
     </div>
   );
 }
@@ -133,6 +156,10 @@ export interface MessageActions {
   readonly rewrite: (message: OwnMessage) => void;
   /** Sends the last message again, replacing it. */
   readonly askAgain: () => void;
+  /** Goes on from a message, leaving out what follows. */
+  readonly rewind: (entry: ConversationEntry) => void;
+  /** Opens a copy of the chat up to a message; null until the chat has a conversation. */
+  readonly branch: ((entry: ConversationEntry) => Promise<ActionOutcome | undefined>) | null;
 }
 
 interface OwnMessageProps {
@@ -215,6 +242,7 @@ function DeliveryNote({ message, actions, isLast, isStopMarked }: NoteProps): VN
       {isLast && delivery.kind === 'sent' && text !== '' && (
         <IconButton icon="edit" label="Edit and resend" onPress={() => actions.rewrite(message)} />
       )}
+      <ReturnTo entry={message} actions={actions} />
       {delivery.kind === 'refused' && (
         <>
           <TextButton label="Edit" onPress={() => actions.edit(message)} />
@@ -287,8 +315,28 @@ function AnswerMessage(props: AnswerProps): VNode {
         {isLast && turnId !== null && (
           <IconButton icon="again" label="Ask again" onPress={actions.askAgain} />
         )}
+        <ReturnTo entry={message} actions={actions} />
       </p>
     </article>
+  );
+}
+
+interface ReturnProps {
+  readonly entry: ConversationEntry;
+  readonly actions: MessageActions;
+}
+
+function ReturnTo({ entry, actions: { rewind, branch } }: ReturnProps): VNode | null {
+  if (getFoldState(entry) !== 'shown') return null;
+  return (
+    <PointActions
+      isQuestion={entry.kind === 'mine'}
+      onRewind={async () => {
+        rewind(entry);
+        return undefined;
+      }}
+      onBranch={branch && (() => branch(entry))}
+    />
   );
 }
 

@@ -103,14 +103,14 @@ export function createSender(deps: SenderDeps): Sender {
 
 async function postMessage(deps: SenderDeps, message: UnsentMessage): Promise<SendAttempt> {
   const { base, request } = deps;
-  const { id, text, replaces, chat = 'main', files } = message;
+  const { id, text, replaces, quotes, chat = 'main', files } = message;
   const path = `${base}/messages?chat=${chat}`;
   try {
     if (files !== undefined) return addReplaceNote(await postFiles(deps, message, path), message);
     const response = await request(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id, text, replaces }),
+      body: JSON.stringify({ id, text, replaces, quotes }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     return addReplaceNote(
@@ -187,6 +187,8 @@ export interface UnsentMessage {
   readonly files?: readonly WebFile[] | undefined;
   /** The id of the last message, which this message replaces; its files are kept. */
   readonly replaces?: string | undefined;
+  /** The id of the entry to which `/rewind` returns. */
+  readonly quotes?: string | undefined;
 }
 
 /** Stores unconfirmed messages so that they survive a reload or a closed tab. */
@@ -226,9 +228,9 @@ export function createUnsentStore(storage: Storage): UnsentStore {
 
 function parseUnsent(json: string | null): UnsentMessage | null {
   try {
-    const { id, text, at, chat, files, replaces } = JSON.parse(json ?? 'null') ?? {};
+    const { id, text, at, chat, files, replaces, quotes } = JSON.parse(json ?? 'null') ?? {};
     const sound = typeof id === 'string' && typeof text === 'string' && typeof at === 'number';
-    return sound ? { id, text, at, chat, files, replaces } : null;
+    return sound ? { id, text, at, chat, files, replaces, quotes } : null;
   } catch {
     return null;
   }

@@ -5,12 +5,14 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MessageFiles } from '../chat/files.tsx';
 import { type Route, toHref } from '../route.ts';
 import { DataScope, useOperation } from '../ui/data.tsx';
+import { FoldedEntries, type ShownEntry } from '../ui/folded.tsx';
 import { formatDay, formatMoment, formatTimeOfDay } from '../ui/format.ts';
 import { useGrowing } from '../ui/growing.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
 import { OlderButton, OutsideText, ShowData, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 import { ReplyArea } from './reply.tsx';
+import { ReturnTo, RewindNote, type RewindReport } from './rewinding.tsx';
 
 type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
 
@@ -56,7 +58,25 @@ function Messages({ id, found }: TalkProps): VNode {
   // Only the first part of an answer is kept, because it already shows the whole answer.
   const messages = [...(data.value ?? [])].sort(compareByTime).filter(isDisplayed);
   const list = useRef<HTMLOListElement>(null);
+  const [report, setReport] = useState<RewindReport | null>(null);
   useScrollPosition(list, messages, found?.message ?? null);
+  const entries = messages.map((message, nth): ShownEntry => {
+    const { id: key, history, direction, state } = message;
+    const node = (
+      <li
+        id={key}
+        tabIndex={-1}
+        class={`said-message is-${direction} is-${state}`}
+        aria-current={key === found?.message ? 'true' : undefined}
+      >
+        {isNewDay(message, messages[nth - 1]) && (
+          <p class="day hint">{formatDay(message.at, Date.now())}</p>
+        )}
+        <Message conversation={id} message={message} onRewound={setReport} />
+      </li>
+    );
+    return { key, state: history === null ? 'beside' : FOLDS[history], node };
+  });
   return (
     <div class="scroller" tabIndex={0} role="region" aria-label="Conversation">
       <div class="column">
@@ -65,21 +85,9 @@ function Messages({ id, found }: TalkProps): VNode {
             <>
               <OlderButton label="Older messages" older={data.older} />
               <ol class="said-list" ref={list} aria-label="Messages">
-                {messages.map((message, nth) => (
-                  <li
-                    key={message.id}
-                    id={message.id}
-                    tabIndex={-1}
-                    class={`said-message is-${message.direction} is-${message.state}`}
-                    aria-current={message.id === found?.message ? 'true' : undefined}
-                  >
-                    {isNewDay(message, messages[nth - 1]) && (
-                      <p class="day hint">{formatDay(message.at, Date.now())}</p>
-                    )}
-                    <Message conversation={id} message={message} />
-                  </li>
-                ))}
+                <FoldedEntries entries={entries} foldIn="li" />
               </ol>
+              {report !== null && <RewindNote report={report} />}
               {found !== null && (
                 <p class="actions">
                   <a class="quiet" href={toHref('conversations', id)}>
@@ -94,6 +102,8 @@ function Messages({ id, found }: TalkProps): VNode {
     </div>
   );
 }
+
+const FOLDS = { now: 'shown', rewound: 'rewound' } as const;
 
 function isDisplayed({ html, files, state, error }: ShownMessage): boolean {
   return (
@@ -171,10 +181,11 @@ const STATES: Readonly<Record<ShownMessage['state'], string>> = {
 interface MessageProps {
   readonly conversation: string;
   readonly message: ShownMessage;
+  readonly onRewound: (report: RewindReport) => void;
 }
 
 /** A message, rendered as in the chat. */
-function Message({ conversation, message }: MessageProps): VNode {
+function Message({ conversation, message, onRewound }: MessageProps): VNode {
   const { at, direction, state, error, why, text, isNotice } = message;
   const [isAsked, setAsked] = useState(false);
   const who = getWriterName(message);
@@ -190,6 +201,7 @@ function Message({ conversation, message }: MessageProps): VNode {
         {why !== null && (
           <TextButton label="Why" isExpanded={isAsked} onPress={() => setAsked(!isAsked)} />
         )}
+        {message.history === 'now' && <ReturnTo {...{ conversation, message, onRewound }} />}
       </p>
       <MessageBody conversation={conversation} message={message} />
       {error !== null && state !== 'sent' && <OutsideText look="trouble">{error}</OutsideText>}
@@ -211,7 +223,7 @@ function getWriterName({ direction, from, trigger, writtenBy, isNotice }: ShownM
   return direction === 'out' ? 'Answer' : (from ?? `Parley (${trigger})`);
 }
 
-function MessageBody({ conversation, message }: MessageProps): VNode {
+function MessageBody({ conversation, message }: Omit<MessageProps, 'onRewound'>): VNode {
   const { id, direction, text, html, files, state } = message;
   const folder = `/api/conversations/${encodeURIComponent(conversation)}`;
   const number = id.slice(1);
