@@ -34,6 +34,7 @@ import {
 } from './processes.ts';
 import { createPromptRepository } from './prompts.ts';
 import { createReactionRepository } from './reactions.ts';
+import type { RecordedTurnRepository } from './recorded-turns.ts';
 import { createAuditRepository, createBacklogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { createPinRepository, createSummaryRepository, createTodoRepository } from './sessions.ts';
@@ -117,6 +118,7 @@ export function createStore(
     spend: createSpendRepository(database),
     todos: createTodoRepository(database),
     prompts,
+    recordedTurns: createRecordedTurns(database),
     ...ofAgent(undefined),
     /**
      * Returns the repositories together with those of an agent's own data: memories and forgetting
@@ -162,6 +164,15 @@ function createUsageRepository(database: WatchedDatabase): UsageRepository {
     hours: async (until, hours) =>
       (await import('./usage.ts')).readUsageHours(database, until, hours),
     highest: async (day) => (await import('./usage.ts')).readHighestSpend(database, day),
+  };
+}
+
+/** Loaded on first use, because no message needs it. */
+function createRecordedTurns(database: Database): RecordedTurnRepository {
+  return {
+    ofTurn: async (turnId) =>
+      (await import('./recorded-turns.ts')).readRecordedTurn(database, turnId),
+    past: async (...of) => (await import('./recorded-turns.ts')).readRecordedPast(database, ...of),
   };
 }
 
