@@ -52,7 +52,7 @@ export const ReplayChange = z.discriminatedUnion('kind', [
   /** In ms. */
   z.object({ kind: z.literal('latency'), ...amounts }),
   /**
-   * A part of the first request: a prompt layer (`layer soul-file`), `tools`, or a message
+   * A part of the first request: a layer (`layer soul-file`), a tool (`tool read`), or a message
    * (`message 3`). Null on the side that lacks it.
    */
   z.object({
@@ -86,8 +86,8 @@ export const MissingFact = z.enum([
   'forgotten',
   /** The earlier conversation is not what it was, or the settings that bound it have changed. */
   'history',
-  /** The owners in the settings have changed, so the turn would run for another reader. */
-  'reader',
+  /** Settings that decide who reads the turn, or the format of its answer, have changed. */
+  'settings',
 ]);
 export type MissingFact = z.infer<typeof MissingFact>;
 
