@@ -43,7 +43,7 @@ export interface RecordServices extends Pick<AgentContext, 'agent' | 'owners'> {
 
 /** A turn as it was: its messages, its prompt, its journal, and the history before it. */
 export interface TurnRecord {
-  readonly about: Pick<ReplayOutcome, 'turnId' | 'conversationId' | 'at' | 'question'>;
+  readonly about: Pick<ReplayOutcome, 'turnId' | 'conversationId' | 'at' | 'question' | 'resumed'>;
   readonly prompt: StoredPrompt;
   readonly turn: Turn;
   /** Turns what a chat may use into what this turn may use. */
@@ -129,7 +129,14 @@ function describeTurn(
     conversationId: stored?.conversationId ?? prompt?.conversationId ?? '',
     at: prompt?.at ?? stored?.finishedAt ?? 0,
     question: texts.filter((text) => text !== '').join('\n\n'),
+    resumed: stored !== null && isResumed(stored),
   };
+}
+
+/** Whether a run of the turn began after a step of an earlier one. */
+function isResumed({ runs, steps }: RecordedTurn): boolean {
+  const [first] = steps;
+  return first !== undefined && runs.slice(1).some((at) => at >= first.storedAt);
 }
 
 /** Computes the turn as its run did; null if the sub-agent that it belongs to is not kept. */
