@@ -72,6 +72,11 @@ const turn = {
   at: z.number(),
   /** What the people wrote, as an owner may read it; empty if it is no longer kept. */
   question: z.string(),
+  /**
+   * True if the turn was resumed, for instance after an approval. Its prompt was then built anew,
+   * and only the first one is recorded: later requests of the replay use the first one.
+   */
+  resumed: z.boolean(),
 };
 
 /** What a record lacks, so that a request could not be built again. */

@@ -12,11 +12,13 @@ import { z } from 'zod';
 import { removeCompactCommand } from '../context/compactor.ts';
 import type { HistoryLimits } from '../context/history.ts';
 import { toSummaryKey } from '../context/summary.ts';
-import { startHeartbeat } from '../heartbeat/heartbeat-turn.ts';
+import { createHeartbeatPrompt, startHeartbeat } from '../heartbeat/heartbeat-turn.ts';
 import { openJournal, type Round } from '../loop/turn-journal.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { createEmptyTurnMedia, readTurnMedia, type TurnMedia } from '../media/turn-media.ts';
-import { createPurpose } from '../sub-agents/sub-agent-runner.ts';
+import { DEFAULT_SUB_AGENT_LIMITS, type SubAgentLimits } from '../sub-agents/delegate-task.ts';
+import { createPurpose, createSubAgentPrompt } from '../sub-agents/sub-agent-runner.ts';
+import type { PromptMeans } from '../turn/means.ts';
 import { type AgentContext, CHAT, startTurn, type Turn } from '../turn/turn.ts';
 import type { MissingFact, ReplayedAnswer, ReplayOutcome } from './outcome.ts';
 
@@ -33,16 +35,19 @@ export interface RecordServices extends Pick<AgentContext, 'agent' | 'owners'> {
   readonly store: ReplayStore;
   readonly media: MediaDeps;
   readonly history: HistoryLimits;
-  /** The context window of the model that answered, in tokens; unlimited when absent. */
-  readonly contextTokens?: (() => number) | undefined;
+  /** The context window of a model by its id, in tokens; unlimited when absent. */
+  readonly contextTokens?: ((model: string) => number) | undefined;
+  readonly subAgentLimits?: SubAgentLimits;
   readonly log: Logger;
 }
 
 /** A turn as it was: its messages, its prompt, its journal, and the history before it. */
 export interface TurnRecord {
-  readonly about: Pick<ReplayOutcome, 'turnId' | 'conversationId' | 'at' | 'question'>;
+  readonly about: Pick<ReplayOutcome, 'turnId' | 'conversationId' | 'at' | 'question' | 'resumed'>;
   readonly prompt: StoredPrompt;
   readonly turn: Turn;
+  /** Turns what a chat may use into what this turn may use. */
+  readonly lane: (chat: PromptMeans) => PromptMeans;
   readonly media: TurnMedia;
   readonly past: RecordedPast;
   /** True if bytes of a file are gone, which explains a request that cannot be built again. */
@@ -87,17 +92,18 @@ export async function readTurnRecord(
   if (prompt === null) return createIncomplete(about, 'record');
   if (stored === null || stored.messages.length === 0 || stored.state === 'running')
     return createIncomplete(about, 'messages');
-  const turn = await startRecordedTurn(services, stored, prompt.at);
-  if (turn === null) return createIncomplete(about, 'messages');
+  const started = await startRecordedTurn(services, stored, prompt.at);
+  if (started === null) return createIncomplete(about, 'messages');
+  const { turn } = started;
   const hasMedia = turn.purpose.kind === 'chat';
   const place = toSummaryKey(turn, turn.reader);
   const end = { before: stored.ownEntry, at: prompt.at };
   const { entries } = turn.purpose.kind === 'heartbeat' ? { entries: 0 } : services.history;
   const journal = openJournal(stored, { conversationId: '', epoch: 0 }, NO_JOURNAL);
   return {
-    ...{ about, prompt, turn, messages: stored.messages },
+    ...{ about, prompt, ...started, messages: stored.messages },
     past: await store.recordedTurns.past(place, end, entries),
-    media: hasMedia ? await readMedia(services, turn) : createEmptyTurnMedia(),
+    media: hasMedia ? await readMedia(services, turn, prompt) : createEmptyTurnMedia(),
     lacksFiles: hasMedia && (await lacksFiles(store, turn)),
     rounds: journal.rounds(),
     before: summarizeSteps(stored.steps, stored.model ?? prompt.model, stored.messages),
@@ -123,36 +129,54 @@ function describeTurn(
     conversationId: stored?.conversationId ?? prompt?.conversationId ?? '',
     at: prompt?.at ?? stored?.finishedAt ?? 0,
     question: texts.filter((text) => text !== '').join('\n\n'),
+    resumed: stored !== null && isResumed(stored),
   };
+}
+
+/** Whether a run of the turn began after a step of an earlier one. */
+function isResumed({ runs, steps }: RecordedTurn): boolean {
+  const [first] = steps;
+  return first !== undefined && runs.slice(1).some((at) => at >= first.storedAt);
 }
 
 /** Computes the turn as its run did; null if the sub-agent that it belongs to is not kept. */
 async function startRecordedTurn(
-  { store, agent, owners }: RecordServices,
+  { store, agent, owners, subAgentLimits = DEFAULT_SUB_AGENT_LIMITS }: RecordServices,
   stored: RecordedTurn,
   at: number,
-): Promise<Turn | null> {
+): Promise<Pick<TurnRecord, 'turn' | 'lane'> | null> {
   const { turnId, conversationId, session, messages, steps, target } = stored;
   const claimed: ClaimedTurn = {
     ...{ turnId, conversationId, session, messages, steps },
     ...{ resumed: false, attempts: 0, groupContext: [] },
   };
   const context = { agent, owners, clock: () => at };
-  if (target !== null) return startHeartbeat(claimed, { target }, context).turn;
+  if (target !== null) {
+    const { turn, note } = startHeartbeat(claimed, { target }, context);
+    return { turn, lane: (chat) => createHeartbeatPrompt(chat, note) };
+  }
   if (isLane(conversationId, SUB_AGENT_LANE)) {
     const run = await store.subAgents.of(conversationId);
-    return run === null ? null : startTurn(claimed, createPurpose(run, context), context, at);
+    if (run === null) return null;
+    const turn = startTurn(claimed, createPurpose(run, context), context, at);
+    return { turn, lane: (chat) => createSubAgentPrompt(chat, run, subAgentLimits) };
   }
   const rest = messages.flatMap(removeCompactCommand);
-  return rest.length === 0 ? null : startTurn({ ...claimed, messages: rest }, CHAT, context, at);
+  if (rest.length === 0) return null;
+  const turn = startTurn({ ...claimed, messages: rest }, CHAT, context, at);
+  return { turn, lane: (chat) => chat };
 }
 
-async function readMedia(services: RecordServices, turn: Turn): Promise<TurnMedia> {
-  const { store, media, contextTokens, log } = services;
+async function readMedia(
+  { store, media, contextTokens, log }: RecordServices,
+  turn: Turn,
+  { model }: StoredPrompt,
+): Promise<TurnMedia> {
   // Only a new transcript is ever stored, and without a speech service there is none.
   const attachments = { ...store.attachments, keepText: async () => {} };
   const deps = {
-    ...{ contextTokens, log, clock: () => 0, store: { attachments } },
+    ...{ log, clock: () => 0, store: { attachments } },
+    contextTokens: contextTokens && (() => contextTokens(model)),
     media: { ...media, transcription: undefined },
   };
   return readTurnMedia(deps, turn.messages, turn.reader, new AbortController().signal);

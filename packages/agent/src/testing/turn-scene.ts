@@ -137,7 +137,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     now: clock,
     logged,
     woken,
-    folder: workspace.folder,
+    ...{ folder: workspace.folder, agent: deps.agent, media: deps.media },
     begin,
     run: ({ turn, lease }: { turn: ClaimedTurn; lease: Lease }, signal = NEVER) =>
       runTurn(turn, lease, signal),
