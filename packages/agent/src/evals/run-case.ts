@@ -56,48 +56,55 @@ export async function runCase(
   value: EvalCase,
   claimed: ClaimedTurn,
   services: CaseServices,
-  { model, judge }: CaseRun,
+  run: CaseRun,
   signal: AbortSignal,
 ): Promise<CaseOutcome> {
   const at = value.at === undefined ? services.clock() : Date.parse(value.at);
-  const turn = startTurn(
-    claimed,
-    CHAT,
-    { ...services, owners: chooseOwners(value, claimed, services) },
-    at,
-  );
+  const owners = chooseOwners(value, claimed, services);
+  const turn = startTurn(claimed, CHAT, { ...services, owners }, at);
   const rebuilt = await buildCaseRequest(value, turn, { ...services, clock: () => at }, signal);
-  const prompt = outlinePrompt({
-    prompt: rebuilt.draft.prompt,
-    tools: rebuilt.tools.offered,
-    limits: listLimits(services),
-  });
-  const changed = value.prompt === undefined ? [] : compareOutlines(value.prompt, prompt);
-  const about = { prompt, answer: null, checks: [], rounds: [] } as const;
-  if (model === null && value.answers.length === 0)
-    return changed.length > 0
-      ? { ...about, kind: 'failed', problems: changed }
-      : { ...about, kind: value.prompt === undefined ? 'skipped' : 'passed', problems: [] };
-  const asked = keepAnswers(model ?? createRecordedModel(value.answers));
-  const record = { turn, rounds: createRounds(value.results, turn), messages: claimed.messages };
-  const replayed = await replayTurn(record, rebuilt, { ...services, model: asked.model }, signal);
-  if (replayed.kind !== 'answered') {
-    const reason =
-      replayed.kind === 'failed'
-        ? replayed.reason
-        : `The model called ${replayed.call.name} with ${replayed.call.arguments}, and the case has no result for this call.`;
-    const answer = replayed.kind === 'failed' ? null : replayed.after;
-    return { ...about, answer, kind: 'failed', problems: [...changed, reason] };
+  const { prompt: assembled } = rebuilt.draft;
+  const { offered } = rebuilt.tools;
+  const prompt = outlinePrompt({ prompt: assembled, tools: offered, limits: listLimits(services) });
+  const changes = value.prompt === undefined ? [] : compareOutlines(value.prompt, prompt);
+  if (run.model === null && value.answers.length === 0) {
+    const kind = changes.length > 0 ? 'failed' : value.prompt === undefined ? 'skipped' : 'passed';
+    return { kind, problems: changes, checks: [], answer: null, prompt, rounds: [] };
   }
+  const answered = await answerCase(value, turn, rebuilt, services, run, signal);
+  const isFailed = answered.checks.some(({ outcome }) => outcome === 'failed');
+  const problems = [...changes, ...answered.problems];
+  const kind = isFailed || problems.length > 0 ? 'failed' : 'passed';
+  return { ...answered, kind, problems, prompt };
+}
+
+/** Lets the model or the recorded answers continue from the request, and checks the answer. */
+async function answerCase(
+  value: EvalCase,
+  turn: Turn,
+  rebuilt: RebuiltTurn,
+  services: CaseServices,
+  { model, judge }: CaseRun,
+  signal: AbortSignal,
+): Promise<Omit<CaseOutcome, 'kind' | 'prompt'>> {
+  const { model: asked, answers: rounds } = keepAnswers(
+    model ?? createRecordedModel(value.answers),
+  );
+  const record = { turn, rounds: createRounds(value.results, turn), messages: [] };
+  const replayed = await replayTurn(record, rebuilt, { ...services, model: asked }, signal);
+  if (replayed.kind === 'failed')
+    return { problems: [replayed.reason], checks: [], answer: null, rounds };
   const { after } = replayed;
+  if (replayed.kind === 'diverged') {
+    const { name, arguments: written } = replayed.call;
+    const problem = `The model called ${name} with ${written}, and the case has no result for this call.`;
+    return { problems: [problem], checks: [], answer: after, rounds };
+  }
   const visible = getVisibleAnswer(after.text, { known: new Set() });
-  const text = visible.kind === 'silent' ? '' : visible.text;
   const isSilent = visible.kind === 'silent';
-  const answer = { text, isSilent, calls: after.calls };
-  const checks = await runChecks(value.checks, answer, { ...services, judge }, signal);
-  const isFailed = changed.length > 0 || checks.some(({ outcome }) => outcome === 'failed');
-  const kind = isFailed ? 'failed' : 'passed';
-  return { kind, problems: changed, checks, answer: after, prompt, rounds: asked.answers };
+  const shown = { text: isSilent ? '' : visible.text, isSilent, calls: after.calls };
+  const checks = await runChecks(value.checks, shown, { ...services, judge }, signal);
+  return { problems: [], checks, answer: after, rounds };
 }
 
 /** The case says whether an owner writes, so that it gives the same result under other settings. */
