@@ -71,29 +71,50 @@ export async function writeCase(
   return path;
 }
 
+/** Which cases to remove when people ask to forget something (G15). */
+export interface ForgetCasesOrder {
+  readonly phrases: readonly string[];
+  /** The ids of people in Parley, such as `telegram:42`. */
+  readonly persons: readonly string[];
+  /** Only cases from this conversation; null for all. */
+  readonly only: string | null;
+}
+
 /**
- * Removes every case that contains one of the phrases or a message of one of the people (G15).
- * Returns the names of the removed files. A broken case is searched as text.
+ * Removes every case that contains one of the phrases or a message from one of the people. Returns
+ * the names of the removed files. A broken case is searched as text, and belongs to any chat.
  */
 export async function forgetCases(
   workspace: string,
-  {
-    phrases,
-    persons,
-  }: { readonly phrases: readonly string[]; readonly persons: readonly string[] },
+  order: ForgetCasesOrder,
 ): Promise<readonly string[]> {
   const removed: string[] = [];
   for (const name of await listCases(workspace)) {
     const path = toPath(workspace, name);
-    const text = await readFile(path, 'utf8');
-    if (!mentions(text, phrases) && !isFrom(text, persons)) continue;
+    if (!isForgotten(await readFile(path, 'utf8'), order)) continue;
     await rm(path, { force: true });
     removed.push(`${CASE_FOLDER}/${name}${ENDING}`);
   }
   return removed;
 }
 
-/** YAML may break a long text across lines, so white space is ignored. */
+function isForgotten(text: string, { phrases, persons, only }: ForgetCasesOrder): boolean {
+  const parsed = parseCase(text);
+  if (parsed.kind === 'broken') {
+    const ids = persons.map((person) => person.slice(person.indexOf(':') + 1));
+    return mentions(text, [...phrases, ...ids]);
+  }
+  const { messages = [], message } = parsed.value;
+  if (only !== null && messages.every(({ conversationId }) => conversationId !== only))
+    return false;
+  const authors = [
+    ...messages.map((row) => `${row.message.channel}:${row.message.sender.id}`),
+    ...(message?.user === undefined ? [] : [`${message.channel}:${message.user}`]),
+  ];
+  return authors.some((author) => persons.includes(author)) || mentions(text, phrases);
+}
+
+/** YAML breaks and quotes long texts, so white space, quotes and backslashes are ignored. */
 function mentions(text: string, phrases: readonly string[]): boolean {
   const fold = (one: string) =>
     one
@@ -102,21 +123,6 @@ function mentions(text: string, phrases: readonly string[]): boolean {
       .replace(/[\s\\"']+/g, '');
   const folded = fold(text);
   return phrases.some((phrase) => fold(phrase) !== '' && folded.includes(fold(phrase)));
-}
-
-function isFrom(text: string, persons: readonly string[]): boolean {
-  const parsed = parseCase(text);
-  if (parsed.kind === 'broken')
-    return mentions(
-      text,
-      persons.map((id) => id.slice(id.indexOf(':') + 1)),
-    );
-  const { messages = [], message } = parsed.value;
-  const authors = [
-    ...messages.map((row) => `${row.message.channel}:${row.message.sender.id}`),
-    ...(message?.user === undefined ? [] : [`${message.channel}:${message.user}`]),
-  ];
-  return authors.some((author) => persons.includes(author));
 }
 
 function toPath(workspace: string, name: string): string {
