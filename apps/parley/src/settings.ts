@@ -5,7 +5,13 @@ import { formatCounted } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { ModelSettings, modelChoices } from '@parley/models';
-import { describeProblem, loadSettings, nearestWord, type SettingsResult } from '@parley/settings';
+import {
+  describeProblem,
+  loadSettings,
+  nearestWord,
+  type ProfileChoice,
+  type SettingsResult,
+} from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
 import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 
@@ -21,8 +27,10 @@ export function checkSettings(
   env: NodeJS.ProcessEnv,
   channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
   missingSecret?: (file: string) => string | undefined,
+  profile?: ProfileChoice,
 ): SettingsResult<ModelSettings> {
   return loadSettings({
+    profile,
     file: folder.settingsFile,
     env,
     missingSecret,
@@ -66,8 +74,9 @@ export function readSettings(
   env: NodeJS.ProcessEnv,
   channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
   missingSecret?: (file: string) => string | undefined,
+  profile?: ProfileChoice,
 ): LoadedSettings {
-  const result = checkSettings(folder, env, channels, missingSecret);
+  const result = checkSettings(folder, env, channels, missingSecret, profile);
   if (result.kind === 'ok') return result;
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(
