@@ -38,6 +38,8 @@ export interface OpenWorkspaceOptions {
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is managed elsewhere (W06). */
   readonly governed?: ManagedFile;
+  /** Files with another text in every view; the files themselves stay as they are. */
+  readonly replaced?: readonly ManagedFile[];
   /** The lock that lets only one process at a time write if several share the folder. */
   readonly lock?: WorkspaceLock;
   readonly log?: Logger;
@@ -99,6 +101,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     history,
     forgetful: options.memory === 'off',
     governed: options.governed,
+    replaced: options.replaced ?? [],
     mayBeFromCommand: commands.mayBeFromCommand,
   };
   const view = createViewFactory(sources);
