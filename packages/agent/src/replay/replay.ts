@@ -100,3 +100,5 @@ async function applyChange(
   const limited = { ...draft, history, ...(contextTokens !== undefined && { contextTokens }) };
   return completeRequest(record, limited, tools, log);
 }
+
+export type { RecordServices } from './recorded-turn.ts';

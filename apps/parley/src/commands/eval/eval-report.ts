@@ -70,21 +70,7 @@ function listReasons({ kind, problems, checks }: EvaluatedCase): readonly string
 export function formatJunit({ cases, failed, broken, skipped }: EvalReport): string {
   const seconds = (ms: number) => (ms / 1_000).toFixed(3);
   const total = cases.reduce((sum, { ms }) => sum + ms, 0);
-  const tests = cases.map((one) => {
-    const head = `<testcase classname="parley eval" name="${escapeXml(one.name)}" time="${seconds(one.ms)}"`;
-    const reasons = listReasons(one).join('\n');
-    switch (one.kind) {
-      case 'passed':
-        return `    ${head}/>`;
-      case 'skipped':
-        return `    ${head}><skipped message="${escapeXml(reasons)}"/></testcase>`;
-      case 'failed':
-      case 'broken': {
-        const [first = ''] = reasons.split('\n');
-        return `    ${head}><failure message="${escapeXml(first)}">${escapeXml(reasons)}</failure></testcase>`;
-      }
-    }
-  });
+  const tests = cases.map((one) => `    ${formatTestCase(one, seconds(one.ms))}`);
   const counts = `tests="${cases.length}" failures="${failed + broken}" skipped="${skipped}" time="${seconds(total)}"`;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -95,6 +81,22 @@ export function formatJunit({ cases, failed, broken, skipped }: EvalReport): str
     '</testsuites>',
     '',
   ].join('\n');
+}
+
+function formatTestCase(one: EvaluatedCase, seconds: string): string {
+  const head = `<testcase classname="parley eval" name="${escapeXml(one.name)}" time="${seconds}"`;
+  const reasons = listReasons(one).join('\n');
+  switch (one.kind) {
+    case 'passed':
+      return `${head}/>`;
+    case 'skipped':
+      return `${head}><skipped message="${escapeXml(reasons)}"/></testcase>`;
+    case 'failed':
+    case 'broken': {
+      const [first = ''] = reasons.split('\n');
+      return `${head}><failure message="${escapeXml(first)}">${escapeXml(reasons)}</failure></testcase>`;
+    }
+  }
 }
 
 /** XML allows no control characters except tab and line breaks. */

@@ -2,10 +2,10 @@ import type { ReplayRequest } from '@parley/agent/replay';
 import { openSecrets } from '@parley/core/telemetry';
 import {
   type ChatModel,
-  getContextTokens,
   createChatModel,
-  type ModelSettings,
+  getContextTokens,
   listModelChoices,
+  type ModelSettings,
 } from '@parley/models';
 import { getModelName } from '../../agents.ts';
 import { CliError } from '../../data-folder.ts';
