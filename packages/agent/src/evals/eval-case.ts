@@ -1,5 +1,5 @@
 import { Audience, InboundMessage, ReplyRoute } from '@parley/core';
-import { parse, stringify } from 'yaml';
+import { Document, isMap, isSeq, parse } from 'yaml';
 import { z } from 'zod';
 
 /** The longest case file, in characters; a longer one is refused, because a person cannot review it. */
@@ -30,6 +30,8 @@ export const AnswerCheck = z.union([
   z.strictObject({ judge: Words }),
 ]);
 export type AnswerCheck = z.infer<typeof AnswerCheck>;
+
+const CHECK_NAMES = AnswerCheck.options.map(({ shape }) => Object.keys(shape)[0] ?? '');
 
 const CaseCall = z.strictObject({
   name: Name,
@@ -137,16 +139,31 @@ export function parseCase(text: string): ParsedCase {
   }
   const { data, error } = EvalCase.safeParse(document);
   if (data !== undefined) return { kind: 'case', value: data };
-  const problems = error.issues.map(({ path, message }) =>
-    path.length === 0 ? `The case ${message}.` : `${path.join('.')}: ${message}`,
-  );
-  return { kind: 'broken', problems };
+  return { kind: 'broken', problems: error.issues.map(describeIssue) };
+}
+
+function describeIssue({ path, message, code }: z.core.$ZodIssue): string {
+  if (path.length === 0) return `The case ${message}.`;
+  const at = path.join('.');
+  if (path[0] === 'checks' && code === 'invalid_union')
+    return `${at}: it is none of the known checks, which are ${CHECK_NAMES.join(', ')}`;
+  return `${at}: ${message}`;
 }
 
 function firstLine(error: unknown): string {
   return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
 }
 
+/** Formats a case for people: empty fields are left out, and each layer and tool takes one line. */
 export function formatCase(value: EvalCase): string {
-  return stringify(value, { lineWidth: 100, aliasDuplicateObjects: false });
+  const isEmpty = (field: unknown) =>
+    field === null || field === '' || (Array.isArray(field) && field.length === 0);
+  const fields = Object.entries(value).filter(([, field]) => !isEmpty(field));
+  const document = new Document(Object.fromEntries(fields), { aliasDuplicateObjects: false });
+  for (const list of ['layers', 'tools']) {
+    const items = document.getIn(['prompt', list]);
+    if (!isSeq(items)) continue;
+    for (const item of items.items) if (isMap(item)) item.flow = true;
+  }
+  return document.toString({ lineWidth: 120 });
 }
