@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCheckRunner, silentLogger, silentMeter } from '@parley/core';
+import { type Clock, createCheckRunner, silentLogger, silentMeter } from '@parley/core';
 import { createChatModel, ModelSettings } from '@parley/models';
 import type { ContextSource } from '@parley/prompt';
-import type { HeartbeatOrder } from '@parley/store';
+import type { HeartbeatOrder, Store } from '@parley/store';
 import { createCompactor } from '../context/compactor.ts';
 import type { ReplayServices } from '../replay/replay.ts';
 import type { TurnHook } from '../turn/turn-hooks.ts';
@@ -29,6 +29,7 @@ export interface WorldOptions {
   /** Whether a full history is summarized; otherwise its beginning is left out. */
   readonly summarizes: boolean;
   readonly seed: number;
+  readonly openStore?: (clock: Clock) => Promise<Store>;
 }
 
 /** A turn that was run, and the bytes that the model's server received during it. */
@@ -53,6 +54,7 @@ const note = (text: string): SentFile => ({
  */
 export async function openReplayWorld(options: WorldOptions) {
   const { layout, provider, agent: name, contextTokens, summarizes, seed } = options;
+  const { openStore } = options;
   const server = await startTapeServer();
   const settings = ModelSettings.parse({
     ...{ provider, baseUrl: server.baseUrl, model: 'm', apiKey: 'k' },
@@ -78,6 +80,7 @@ export async function openReplayWorld(options: WorldOptions) {
     {},
     {
       ...size,
+      ...(openStore !== undefined && { openStore }),
       model,
       prompt: createHousePrompt(layout),
       agent: { ...createAgent('/w', 'Europe/Berlin'), ...(name !== undefined && { name }) },
