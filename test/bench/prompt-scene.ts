@@ -21,7 +21,7 @@ import {
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
 import { listSkillFolders, openSkills, openWorkspace, type Workspace } from '@parley/workspace';
 
-/** The house layouts, the default first. */
+/** The built-in layouts, the default first. */
 export const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 /** Files of an established workspace; together about 20 kB. */
 export const FILES = [
@@ -32,7 +32,6 @@ export const SKILLS = 150;
 /** Entries of history in each request. */
 export const HISTORY = 100;
 
-/** The owner's conversation. */
 export const CHAT = 'telegram:default:42';
 const QUESTION = 'What is on today, and do I need an umbrella?';
 const START = Date.UTC(2026, 10, 21, 8);
@@ -64,7 +63,7 @@ export function fillWorkspace(folder: string): void {
   for (let nth = 0; nth < SKILLS; nth += 1) writeSkill(folder, nth, 'as it was written first');
 }
 
-/** Writes one skill, new or again. */
+/** Creates or overwrites one skill. */
 export function writeSkill(folder: string, nth: number, note: string): void {
   const name = `skill-${nth}`;
   const description = `Use it when somebody asks for errand number ${nth} of the house, ${note}, and for nothing else.`;
@@ -124,7 +123,6 @@ export async function openPromptScene(
 
 type StartedTurn = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
 
-/** The inputs of `depsOf`. */
 export interface ServiceParts extends Pick<TurnServices, 'workspace' | 'model' | 'clock'> {
   readonly store: Store;
   readonly layout: string;

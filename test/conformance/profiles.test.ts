@@ -24,7 +24,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the built-in profiles', () => {
-  it('[P15] include one for each house layout, and more', () => {
+  it('[P15] include one for each built-in layout, and others', () => {
     const houses = ['mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'];
     expect(NAMES).toEqual(expect.arrayContaining([...houses, 'assistant', 'companion']));
   });

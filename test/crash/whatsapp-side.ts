@@ -41,7 +41,7 @@ export async function startWhatsAppSide(chats: number): Promise<CrashSide> {
     async look() {
       if (problems.length > 0) throw new AggregateError(problems, 'People could not write');
       return [...people].map(([sender, person]) => ({
-        // The chat id that Parley uses: the phone number, where it is known.
+        // The chat id that Parley uses: the phone number, if it is known.
         chatId: person.pn ?? person.lid,
         senders: [sender],
         texts: double

@@ -95,7 +95,7 @@ describe('a part that the platform refused', () => {
     expect(lastRequest()).not.toContain('Not all of your last answer');
   });
 
-  it('[D05] [D06] addressed to a closed group is kept with the reason, and the owner is notified once, with the name of the group', async () => {
+  it("[D05] [D06] is kept with the reason when its group is closed, and the owner is notified once, with the group's name", async () => {
     // The owner is notified in the chat used last.
     scene.telegram.say({ chat: ANN, text: 'hello' });
     await scene.untilAnswers(ANN, 1);

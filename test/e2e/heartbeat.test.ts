@@ -124,7 +124,7 @@ it('[H09] [G08] [G18] an external event is processed, and its answer reaches the
   expect([status, id]).toEqual([202, expect.stringMatching(/^hook_ci_/)]);
   expect((await scene.untilAnswers(ANN, before + 1)).at(-1)).toBe('⚙️ Build 1');
   await expect.poll(async () => (await cli('hooks')).out).toMatch(/^ci: job for last; .*, sent\n$/);
-  expect((await cli('why', id)).out).toMatch(/the hook ci got an event[\s\S]*the hook ci/);
+  expect((await cli('why', id)).out).toMatch(/hook ci received an event[\s\S]*the hook ci/);
   expect(await say('/why')).toContain('an alert ⚙️ of an event of my hook ci');
   expect((await cli('hooks', 'test', 'nothing')).code).toBe(1);
   expect(await cli('hooks', 'test', 'ci')).toMatchObject({ code: 0 });

@@ -24,17 +24,17 @@ export interface TestParley {
   err(): string;
   /** Shuts Parley down gracefully and waits until it has stopped. */
   end(): Promise<unknown>;
-  /** Ends Parley in the fastest way when the test is over. */
+  /** Ends Parley as fast as possible when the test is over. */
   discard(): Promise<void>;
 }
 
 /** Options for a Parley in the test process. */
 interface InProcessOptions {
-  /** A settings file to use instead of the one in the data folder. */
+  /** A settings file to use instead of the file in the data folder. */
   readonly settingsFile?: string;
   /** The clock of this Parley: `() => Date.now() + 60_000` runs one minute ahead. */
   readonly clock?: Clock;
-  /** Channels in addition to the built-in ones. */
+  /** Channels in addition to the built-in channels. */
   readonly channels?: StartOptions['channels'];
 }
 
@@ -89,7 +89,7 @@ export async function startParleyInProcess(
 
 /**
  * Whether a first start would create a database in the data folder, since the settings may name
- * another one.
+ * another database.
  */
 function needsDatabase({ path, settingsFile, databaseMark }: DataFolder): boolean {
   const isUsed = [join(path, 'parley.db'), databaseMark].some((file) => existsSync(file));

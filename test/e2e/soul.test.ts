@@ -84,7 +84,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
 }
 
 describe('SOUL.md', () => {
-  it('[W06] a veto by the owner, who is notified on Telegram, keeps the file unchanged', async () => {
+  it('[W06] a veto by the owner, who is notified on Telegram, leaves the file unchanged', async () => {
     const { inUse, said, until, say, soulCommand, telegram } = await scene();
     const first = inUse();
     await say('be: Whistle while you work.', 'Proposal 1 passed the evaluation');

@@ -106,8 +106,8 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
 }
 
 /**
- * Makes this process trust the file server of the double. Returns a function that restores the
- * previous trust.
+ * Makes this process trust the double's file server. Returns a function that restores the previous
+ * trust.
  */
 function trustMedia({ media }: WhatsAppDouble): () => void {
   const trusted = tls.getCACertificates('default');

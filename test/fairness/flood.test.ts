@@ -29,7 +29,10 @@ const placeOf = (chat: number) => ({
   chatId: `${chat}`,
 });
 
-/** Waits until a message of each chat was accepted or refused, and returns which. */
+/**
+ * Waits until one message from each chat is accepted or refused, and returns the accepted and the
+ * refused chats.
+ */
 async function untilDecided(chats: readonly number[]) {
   for (;;) {
     const stories = await inStore(({ decisions }) =>
@@ -56,7 +59,7 @@ async function inStore<T>(look: (store: Awaited<ReturnType<typeof openStore>>) =
 
 describe(`one chat with ${MESSAGES} messages`, () => {
   it.runIf(inject('procPath'))(
-    '[D05] [D07] [D08] delays no other chat; each message is answered or refused with a reason, and the person is notified',
+    '[D05] [D07] [D08] does not delay other chats; each message is answered or refused with a reason, and the person is notified',
     {
       timeout: 300_000,
     },
@@ -140,7 +143,7 @@ describe('all chats together', () => {
 });
 
 describe('one person with 20 files', () => {
-  it('[D05] [G19] delays no files of others: those of another person and of the owner are fetched before the third file', async () => {
+  it("[D05] [G19] does not delay the files of others: another person's files and the owner's files are fetched before the third file", async () => {
     scene = await startTelegramScene({}, {}, { allow: [FLOODER, ...OTHERS] });
     const [other = 0] = OTHERS;
     const idsAsked = () => [

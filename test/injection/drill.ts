@@ -18,9 +18,9 @@ export interface Drill {
   ask(where: MessageLocation, turn: TurnKey, words: string, more?: Partial<PersonMessage>): number;
   /** A person writes without asking the bot. Returns the message id. */
   say(where: MessageLocation, words: string, more?: Partial<PersonMessage>): number;
-  /** The bot's messages there. */
+  /** The bot's messages in this chat. */
   seen(where: MessageLocation): readonly VisibleMessage[];
-  /** Whether the bot has written this text there. */
+  /** Whether the bot has written this text in this chat. */
   shows(where: MessageLocation, words: string): boolean;
   /** Whether the attacker's server received this text. */
   leaked(words: string): boolean;

@@ -74,7 +74,7 @@ interface Scene {
    * Sends a message and waits for its answer; returns how many approvals were requested and denied.
    */
   say(from: ChatLocation, text: string): Promise<number>;
-  /** Runs what waits in a lane, with the same result. */
+  /** Runs the turn that waits in a lane, and returns the same number. */
   run(lane: string): Promise<number>;
 }
 
@@ -201,7 +201,10 @@ const LAUNDERS: readonly Step[] = [
   },
 ];
 
-/** Puts MEMORY.md where others read, search and follow, in spellings that look like other names. */
+/**
+ * Puts MEMORY.md where other people read, search and follow, in spellings that look like other
+ * names.
+ */
 const LAUNDERS_BY_COMMAND: readonly Step[] = [
   () => {
     const places = [
@@ -262,13 +265,16 @@ async function seenBy(scene: Scene, from: ChatLocation): Promise<readonly string
   return [...new Set(words)].sort();
 }
 
-/** Must hold after every row: others see only what was public before. */
+/** Must hold after every row: other people see only what was public before. */
 async function expectNothingGotOut(scene: Scene): Promise<void> {
   const open = ['format', 'knowledge', 'note', 'persona'].map((word) => `sesame-${word}`);
   for (const from of [STRANGER, GROUP]) expect(await seenBy(scene, from)).toEqual(open);
 }
 
-/** A kind of turn in which the model launders, and the number of approvals it took. */
+/**
+ * A kind of turn in which the model tries to launder private text, and the number of approvals it
+ * took.
+ */
 interface Row {
   readonly kind: string;
   readonly approvals: number;
@@ -290,7 +296,7 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: COMMAND,
-    // None is needed, because the turn cannot write anything that others read or follow.
+    // No approval is needed, because the turn cannot write anything that others read or follow.
     approvals: 0,
     launders: LAUNDERS_BY_COMMAND,
     play: async (scene) => scene.say(OWNER, 'Tidy up.'),

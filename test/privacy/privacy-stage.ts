@@ -183,7 +183,7 @@ function createMemoryFeatures(
   };
 }
 
-/** Heartbeat runs notify nobody here. */
+/** Heartbeat runs do not notify anyone here. */
 const QUIET: TurnServices['heartbeat'] = {
   judge: async () => ({ state: 'quiet', reason: 'nothing is looked for' }),
   limits: async () => ({}),

@@ -62,7 +62,7 @@ const CHARACTER: PersonaSettings = {
   ephemeral: 'Be brief today.',
 };
 
-/** The files for which the agent of a world asks approval; it may write all others freely. */
+/** The files for which an agent asks approval; it may write all other files freely. */
 const PROMPT_FILES = createPromptFiles([
   ...['AGENTS.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md'],
   ...['memory/', 'skills/', 'formats/', 'personas/', 'output-formats/'],
@@ -90,7 +90,7 @@ export async function runWorld(seed: number, turns: number, tally: PrivacyTally)
       [...worlds].map(([name, world]) => [name, createStagedAgent(world, chance)] as const),
     ),
     model,
-    // The owners are one person with linked accounts.
+    // The owners are linked accounts of one person.
     accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
   });
   for (const [name, owners] of AGENTS) stage.ownersOf(name).push(...owners);
@@ -111,7 +111,7 @@ export async function runWorld(seed: number, turns: number, tally: PrivacyTally)
   }
 }
 
-/** The careless parts of one agent, and the tools of its workspace. */
+/** The careless features of one agent, and its workspace tools. */
 function createStagedAgent(world: PrivateWorld, chance: RandomChance): StagedAgent {
   const hoard = createHoard(chance);
   const pathOf = () => pickHostilePath(world.paths, world.workspace.folder, chance);
@@ -204,7 +204,7 @@ function changeRoutes({ chance, routes }: WorldPlay): void {
   routes.splice(0, routes.length, ...Array.from({ length: chance.below(6) }, rule));
 }
 
-/** The agent that answers there. */
+/** The agent that answers in that chat. */
 function resolveAgent(
   { routes }: WorldPlay,
   { place, writer }: IncomingMessage,
@@ -246,7 +246,7 @@ async function runToEnd(play: WorldPlay, { name, said, written }: RunningTurn): 
     await judgeRun(play, reader, `${name}, ${conversationId}, ${stage.choice.layout}`, ended);
     if (ended) break;
     tally.crashes += 1;
-    // An owner at the start of the turn may no longer be one when it resumes.
+    // An owner at the start of the turn may no longer be an owner when the turn resumes.
     changeOwners(play, 0.5);
   }
 }

@@ -16,7 +16,7 @@ import { getMessageText } from '../model/chat-request.ts';
  */
 export interface ExampleParley {
   readonly scene: WebScene;
-  /** The address of a view; for some views, of a page that shows more than the list. */
+  /** The address of a view; for some views, the address of a page that shows more than the list. */
   addressOf(view: string): string;
   /** Addresses that no navigation link leads to: single entries, and other forms of a view. */
   readonly deeper: readonly string[];

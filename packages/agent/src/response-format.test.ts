@@ -65,8 +65,8 @@ describe('an answer with a response format', () => {
   it.each([
     ['{"copies": -1}', 'copies: Too small'],
     ['{"copies": 1, "more": 2}', 'Unrecognized key'],
-    ['Three copies.', 'it is no JSON'],
-    ['NO_REPLY', 'it is no JSON'],
+    ['Three copies.', 'it is not JSON'],
+    ['NO_REPLY', 'it is not JSON'],
     ['[1]', 'expected object'],
   ])(
     '[P04] is requested a second time, with the mismatch named, if it does not match: %s',

@@ -41,8 +41,8 @@ const FREQUENT = Object.entries(WORDS).map(
 const MIN_EVIDENCE = 3;
 
 /**
- * Returns the English name of the language in which people wrote; undefined if unclear. The result
- * is used for an instruction, for which no language is better than a wrong one.
+ * Returns the English name of the language in which people wrote; undefined if it is unclear. The
+ * result is used in an instruction to the model, where no language is better than a wrong one.
  */
 export function detectLanguageName(texts: readonly string[]): string | undefined {
   const text = texts.map(removeForeignWords).join('\n').toLowerCase();

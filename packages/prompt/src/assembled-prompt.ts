@@ -90,12 +90,12 @@ interface ComposedLayer {
   readonly part: SystemPart | null;
 }
 
-/** How many different texts are cached per layer. Most chats share a few texts per layer. */
+/** How many versions of a layer's text are cached. Most chats share a few versions per layer. */
 const REMEMBERED = 4;
 
 /**
- * Creates the function that arranges the output of the layers and reports on each of them. Results
- * are cached for the latest texts of layers that change less often than every turn.
+ * Creates the function that arranges the output of the layers and reports on each layer. Results
+ * are cached for the latest versions of layers that change less often than every turn.
  */
 export function createComposer(
   layout: Layout,

@@ -12,7 +12,7 @@ import type {
 const OWNER = '200000000000000500';
 const ANOTHER_BOT = '200000000000000777';
 
-/** Discord: gateway and REST API as implemented by the double. */
+/** Discord: the gateway and the REST API, as implemented by the double. */
 export async function startDiscordPeer(): Promise<PlatformPeer> {
   const double = await startDiscordDouble();
   let next = 0;

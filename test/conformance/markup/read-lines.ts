@@ -32,7 +32,7 @@ export function toStretches(lines: readonly FormattedLine[]): TextStretch[] {
 
 /**
  * Reads one message of Slack or Google Chat.
- * @param parse the strict parser of the platform.
+ * @param parse the platform's strict parser.
  * @throws Error if the message would look different in some client, or notify people.
  */
 export function readMarked(text: string, parse: (text: string) => MarkedMessage): TextStretch[] {

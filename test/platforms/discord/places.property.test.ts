@@ -85,7 +85,7 @@ describe.each(['never', 'per-conversation'])('Discord chats with threads: %s', (
     return double.waitFor(() => received.find(({ messageId }) => messageId === id));
   }
 
-  /** The channel or thread that contains a text now. */
+  /** The channel or thread that currently contains a text. */
   const whereIs = (text: string, all: readonly string[]) =>
     all.filter((channel) =>
       here.double.conversation(channel).some(({ visible }) => visible === text),

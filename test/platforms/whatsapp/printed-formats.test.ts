@@ -27,7 +27,7 @@ function readPart({ text, plain }: RenderedPart, maxLength: number): FormattedMe
   return formatted;
 }
 
-/** The visible text of all parts, without white space and additions of the renderer. */
+/** The visible text of all parts, without white space and the renderer's additions. */
 function essence(parts: readonly FormattedMessage[]): string {
   const shown = parts.map(({ runs }) => runs.map(({ text }) => text).join('\n')).join('\n');
   return shown.replace(/(?<!\S)\d+\.(?!\S)|[\s\p{Cf}•☐☑]/gu, '');
@@ -35,7 +35,7 @@ function essence(parts: readonly FormattedMessage[]): string {
 
 /**
  * Each word with its inline formats on WhatsApp. Words in monospace, such as in a grid, have no
- * formats.
+ * formatting.
  */
 function shownFormats(parts: readonly FormattedMessage[]): Map<string, Set<string>> {
   const formats = new Map<string, Set<string>>();
@@ -62,8 +62,8 @@ interface Meant {
 }
 
 /**
- * Each word with its formats in the source. The expected formats are those of Telegram, according
- * to its strict reader.
+ * Each word with its formats in the source. The expected formats are those that Telegram's strict
+ * reader reports.
  */
 function meantFormats(markdown: string): Map<string, Meant> {
   const formats = new Map<string, Meant>();
@@ -96,7 +96,7 @@ function isSimple(text: string, from: number, to: number): boolean {
 }
 
 describe('what is printed for WhatsApp', () => {
-  it('[M03] is valid, within the limit, and loses or duplicates no word', () => {
+  it('[M03] is valid, within the limit, and does not lose or duplicate words', () => {
     fc.assert(
       fc.property(sampleDocument, limits, ({ markdown, words }, limit) => {
         const seen = essence(read(markdown, limit));
@@ -106,7 +106,7 @@ describe('what is printed for WhatsApp', () => {
     );
   });
 
-  it('[M01] has each word in its format, whether split or not', () => {
+  it('[M01] shows each word in its format, whether split or not', () => {
     fc.assert(
       fc.property(sampleDocument, limits, ({ markdown }, limit) => {
         const shown = shownFormats(read(markdown, limit));

@@ -34,7 +34,7 @@ function answerRequest(request: ModelRequest) {
   });
 }
 
-/** The owner asks in a direct chat, a guest in another one, and both in a group. */
+/** The owner asks in a direct chat, a guest in another direct chat, and both in a group. */
 function startPeople(simulation: Simulation): void {
   const chance = simulation.chance('chats');
   keepAsking(simulation, [1_000, 8_000], (question) => {
@@ -46,7 +46,7 @@ function startPeople(simulation: Simulation): void {
   });
 }
 
-/** Reactions of people to an approval request: who writes which text at what time. */
+/** People's reactions to an approval request: who writes which text at what time. */
 type ApprovalReaction = readonly {
   readonly by: string;
   readonly says: string;

@@ -19,7 +19,7 @@ export function findProfileLanguage(text: string): string | undefined {
     : said.slice(0, MAX_CHARACTERS).toWellFormed();
 }
 
-/** Returns the texts that people typed themselves. */
+/** Returns the text that people typed themselves. */
 export function listTypedTexts(messages: readonly InboundMessage[]): readonly string[] {
   return messages.map(getTypedText).filter((text) => text !== '');
 }

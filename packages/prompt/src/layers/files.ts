@@ -136,7 +136,10 @@ export function createWorkspaceFileLayer({ id, file, volatility }: WorkspaceFile
   };
 }
 
-/** The content of a file, below a description of its purpose. Parley states no purpose for unknown files. */
+/**
+ * The content of a file, below a description of its purpose. Parley does not state a purpose for
+ * unknown files.
+ */
 export function addPurpose(
   file: string,
   { text, warning }: WorkspaceFile,

@@ -333,7 +333,6 @@ export async function createExampleWorkspace(
   return workspace;
 }
 
-/** Returns a built-in layer by its id. */
 export function getBuiltInLayer(id: string): Layer {
   const layer = createBuiltInLayers().find((one) => one.id === id);
   if (layer === undefined) throw new Error(`There is no layer ${id}.`);

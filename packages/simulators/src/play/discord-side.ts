@@ -196,7 +196,7 @@ class DiscordSide implements PlatformSide {
   }
 
   /**
-   * The channel's messages and the ephemeral ones, sorted by id, because Discord's ids grow with
+   * The channel's messages and ephemeral messages, sorted by id, because Discord's ids grow with
    * time.
    */
   #all(chat: string): (VisibleMessage & { readonly onlyFor?: string })[] {

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ChangeNotifier } from '@parley/simulators/telegram';
 
-/** A request to the API of a platform. */
+/** A request to a platform's API. */
 export interface ApiCall {
   /** The route template at which faults are aimed, for example `POST /items/:id`. */
   readonly route: string;
@@ -31,7 +31,7 @@ export interface ApiAnswer {
 
 export const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
 
-/** An error response in the format of the platform, thrown by the routes. */
+/** An error response in the platform's format, thrown by the routes. */
 export class Refusal extends Error {
   readonly answer: ApiAnswer;
 
@@ -49,7 +49,7 @@ export type ApiFault = (
   /** Sends the correct response after `ms`. */
   | { readonly kind: 'delay'; readonly ms: number }
 ) & {
-  /** The start of the route, for example `POST /items`; by default every route. */
+  /** The beginning of the route, for example `POST /items`; by default every route. */
   readonly route?: string;
   readonly where?: (call: ApiCall) => boolean;
   readonly after?: true;
