@@ -10,7 +10,7 @@ import {
 } from './eval-case.ts';
 
 /** The folder of the cases in a workspace. Its files may contain private text. */
-export const CASE_FOLDER = 'evals';
+const CASE_FOLDER = 'evals';
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,79}$/i;
 const ENDING = '.yaml';

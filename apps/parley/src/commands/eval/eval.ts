@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import {
   type CaseOutcome,
   type CaseRun,
-  createCase,
   createJudge,
   type EvalCase,
   listCases,
@@ -16,8 +15,8 @@ import type { Store } from '@parley/store';
 import { getModelName } from '../../agents.ts';
 import { type CliContext, formatJson, hasDatabase, withStore } from '../../cli.ts';
 import { CliError, UsageError } from '../../data-folder.ts';
+import { plugInForCommand } from '../../plug-in.ts';
 import { type LoadedSettings, readSettings } from '../../settings.ts';
-import { openRecordedTurn } from '../replay/open-replays.ts';
 import { openReplayModels } from '../replay/replay-models.ts';
 import {
   createEvalReport,
@@ -27,6 +26,7 @@ import {
   formatJunit,
   isRejected,
 } from './eval-report.ts';
+import { formatKeptCase, keepTurn } from './keep-turn.ts';
 import { type Evaluation, openEvaluation } from './open-evaluation.ts';
 
 /** The options of `parley eval`. */
@@ -82,11 +82,15 @@ async function evaluate(
   { loaded, store }: EvalStore,
 ): Promise<number> {
   const { folder, env, agent: name, print } = cli;
-  const evaluation = await openEvaluation({ loaded, folder, env, name, store });
+  const plugged = await plugInForCommand(loaded, { folder, env });
   try {
+    const evaluation = await openEvaluation({ plugged, folder, env, name, store });
     const { workspace } = evaluation;
-    if (flags.keep !== undefined && store !== null)
-      return await keepTurn(cli, evaluation, { turn: flags.keep, name: names[0] ?? '' }, store);
+    if (flags.keep !== undefined && store !== null) {
+      const order = { turn: flags.keep, name: names[0] ?? '' };
+      print(formatKeptCase(await keepTurn(evaluation, store, order)));
+      return 0;
+    }
     const all = names.length > 0 ? names : await listCases(workspace);
     if (flags.list === true) {
       print(flags.json === true ? formatJson(all) : all.join('\n'));
@@ -102,7 +106,7 @@ async function evaluate(
     for (const one of all) cases.push(await evaluateCase(evaluation, one, run, flags));
     return printReport(cli, createEvalReport(cases), flags);
   } finally {
-    evaluation.end();
+    plugged.end();
   }
 }
 
@@ -198,34 +202,4 @@ function printReport(
   if (json === true) print(formatJson(report));
   else print([formatEvalReport(report), formatCost(report)].filter(Boolean).join('\n'));
   return isRejected(report) ? 1 : 0;
-}
-
-/** Keeps a recorded turn as a case, with the request that today's code builds for it. */
-async function keepTurn(
-  { folder, env, print }: CliContext,
-  evaluation: Evaluation,
-  { turn, name }: { readonly turn: string; readonly name: string },
-  store: Store,
-): Promise<number> {
-  const { workspace, services, limits, toTurn, agent } = evaluation;
-  const loaded = readSettings(folder, env);
-  const deps = { store, loaded, folder, env, ...systemTime, log: silentLogger };
-  const value = createCase(await openRecordedTurn(agent, turn, deps), limits);
-  const signal = AbortSignal.timeout(60_000);
-  const { prompt, problems } = await runCase(
-    value,
-    await toTurn(value),
-    services,
-    { model: null },
-    signal,
-  );
-  const path = await writeCase(workspace, name, { ...value, prompt }, { replace: false });
-  print(
-    [
-      `Kept as ${path}. It contains private text; only owners can read it.`,
-      ...problems.map((problem) => `Since that turn: ${problem}`),
-      'Add checks for what the answer must say, and run "parley eval".',
-    ].join('\n'),
-  );
-  return 0;
 }

@@ -6,18 +6,14 @@ import type { ClaimedTurn, Store } from '@parley/store';
 import { SOUL } from '@parley/workspace';
 import { HISTORY, toTurnLimits } from '../../access.ts';
 import { CliError, type DataFolder } from '../../data-folder.ts';
-import { plugInForCommand } from '../../plug-in.ts';
-import {
-  type ChosenAgent,
-  findChosenAgent,
-  type LoadedSettings,
-  withHosted,
-} from '../../settings.ts';
+import type { LoadedPlugins } from '../../plug-in.ts';
+import { type ChosenAgent, findChosenAgent, withHosted } from '../../settings.ts';
 import { openPreviewServices } from '../prompt/preview-prompt.ts';
 import { createPreviewedTurn, parsePreviewRequest } from '../prompt/request.ts';
 
-interface EvaluationDeps {
-  readonly loaded: LoadedSettings;
+export interface EvaluationDeps {
+  /** The plugins of this process, and the settings with their channels. */
+  readonly plugged: Pick<LoadedPlugins, 'loaded' | 'definitions' | 'agent'>;
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   /** The name of the agent; undefined for the default agent. */
@@ -35,19 +31,16 @@ export interface Evaluation {
   readonly limits: Readonly<Record<string, number>>;
   /** Creates the turn of a case in the form in which a worker claims it. */
   toTurn(value: EvalCase): Promise<ClaimedTurn>;
-  /** Ends the plugins. */
-  end(): void;
 }
 
 /** Opens an agent for evaluations, with the services of a preview, which neither send nor write. */
 export async function openEvaluation({
-  loaded,
+  plugged,
   folder,
   env,
   name,
   store,
 }: EvaluationDeps): Promise<Evaluation> {
-  const plugged = await plugInForCommand(loaded, { folder, env });
   const agent = findChosenAgent(plugged.loaded, name);
   const { settings } = agent;
   const { id, workspace } = settings.agent;
@@ -63,7 +56,7 @@ export async function openEvaluation({
   const channels = withHosted(plugged.definitions, plugged.loaded).map((one) => one.id);
   const place = { channels, agent: id, name: agent.name, heartbeat: async () => null };
   return {
-    ...{ agent, workspace, end: plugged.end, limits: listLimits(limited) },
+    ...{ agent, workspace, limits: listLimits(limited) },
     services: { ...preview, ...limited, checks: createCheckRunner() },
     async toTurn({ message, messages, at }) {
       const now = at === undefined ? systemTime.clock() : Date.parse(at);
