@@ -149,6 +149,15 @@ describe('parley replay', () => {
     expect(parts).not.toContain('layer safety');
   });
 
+  it('[G22] runs another version on a copy of the database', { timeout: 60_000 }, async () => {
+    const release = join(import.meta.dirname, '../..');
+    const done = await replay('last', '2', '--dry-run', '--release', release, '--json');
+    expect(done.err).toBe('');
+    expect(ReplayReport.parse(JSON.parse(done.out))).toMatchObject({ same: 2 });
+    const wrong = await replay('last', '2', '--release', folder.path);
+    expect(wrong.err).toContain('There is no Parley in');
+  });
+
   it('[G22] is an operation for owners, with a deadline', async () => {
     const [last] = (await report('last', '1', '--dry-run')).turns;
     const post = (body: object) =>

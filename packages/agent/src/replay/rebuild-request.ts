@@ -101,7 +101,7 @@ function createRecordedMessage({ turn, media }: TurnRecord): UserMessage {
 }
 
 /** The recorded layers, in order. Their texts are those that the provider received. */
-export function toAssembledPrompt({ layout, parts }: StoredPrompt): AssembledPrompt {
+function toAssembledPrompt({ layout, parts }: StoredPrompt): AssembledPrompt {
   const fence = findFence(layout);
   return {
     ...{ layout, report: [] },

@@ -3,18 +3,12 @@ import { join } from 'node:path';
 import { localTimeIn, openMedia, type PreviewServices } from '@parley/agent';
 import { type ReplayRequest, type ReplayServices, replayRecordedTurn } from '@parley/agent/replay';
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
-import {
-  type Clock,
-  createCheckRunner,
-  getConversationAgent,
-  type Logger,
-  type Monotonic,
-} from '@parley/core';
+import { createCheckRunner, getConversationAgent } from '@parley/core';
 import { contextTokensOf } from '@parley/models';
-import type { PromptSummary, Store } from '@parley/store';
+import type { PromptSummary } from '@parley/store';
 import { type ManagedFile, SOUL, soulText } from '@parley/workspace';
 import { HISTORY, listOwners, toSubAgentLimits, toTurnLimits } from '../../access.ts';
-import { CliError, type DataFolder } from '../../data-folder.ts';
+import { CliError } from '../../data-folder.ts';
 import type { OpenAgentOptions } from '../../open-agent.ts';
 import { NO_PLUGINS } from '../../plug-in.ts';
 import {
@@ -24,31 +18,8 @@ import {
   readSettings,
 } from '../../settings.ts';
 import { openPreviewServices } from '../prompt/preview-prompt.ts';
+import type { ReplayChoice, ReplayDeps } from './replay-choice.ts';
 import { openReplayModels, toModelSettings } from './replay-models.ts';
-
-/** What a replay changes, and how far it goes. */
-export interface ReplayChoice {
-  /** Another model, as `provider/model` or by its name alone. */
-  readonly model?: string | undefined;
-  readonly profile?: string | undefined;
-  /** New texts of workspace files, by name. */
-  readonly files?: Readonly<Record<string, string>> | undefined;
-  /** Whether tools that only read may answer calls that the record does not know. */
-  readonly liveReads?: boolean | undefined;
-  /** Only builds the request; no model is asked. */
-  readonly dryRun?: boolean | undefined;
-}
-
-export interface ReplayDeps {
-  /** The tables that are read, and the one in which the model's answers are charged. */
-  readonly store: ReplayServices['store'] & Pick<Store, 'spend' | 'souls'>;
-  readonly loaded: LoadedSettings;
-  readonly folder: DataFolder;
-  readonly env: NodeJS.ProcessEnv;
-  readonly clock: Clock;
-  readonly monotonic: Monotonic;
-  readonly log: Logger;
-}
 
 /** The facts that find a turn's agent and model. */
 export type RecordedTurnKey = Pick<PromptSummary, 'turnId' | 'conversationId' | 'model'>;
