@@ -12,7 +12,7 @@ import {
   type ReplayWorld,
   type WorldOptions,
 } from '../../packages/agent/src/testing/replay-world.ts';
-import { OWNER_CHAT } from '../../packages/agent/src/testing/write-message.ts';
+import { decideAsOwner, OWNER_CHAT } from '../../packages/agent/src/testing/write-message.ts';
 import { createFreshDatabase } from '../services/fresh-database.ts';
 
 const OPTIONS: WorldOptions = {
@@ -180,6 +180,25 @@ describe('a replay without what it needs', () => {
   it('[G22] finds nothing of a turn that never was', async () => {
     world = await openReplayWorld(OPTIONS);
     expect(await replay('turn-none')).toBeNull();
+  });
+});
+
+describe('a replay of a turn that waited for an approval', () => {
+  it('[G22] sends its recorded first request, and says that the later ones may differ', async () => {
+    world = await openReplayWorld(OPTIONS);
+    const asks = { name: 'asks', arguments: '{"word":"a"}' };
+    await world.ask('waits', 'Do it.', [{ calls: [asks] }, { text: 'Done.' }]);
+    await decideAsOwner(world.scene.store, 'approved');
+    await world.run('resumed', OWNER_CHAT);
+    const [first, second] = world.runs;
+    expect(second?.turnId).toBe(first?.turnId);
+    world.server.replay();
+    world.server.forget();
+    const outcome = await replay(lastTurn(), {}, true);
+    expect(world.server.bodies[0]).toBe(first?.bodies[0]);
+    expect(outcome).toMatchObject({ resumed: true, before: { text: 'Done.', calls: [asks] } });
+    const { at: _, ...plain } = (await replay(lastTurn())) ?? { at: 0 };
+    expect(plain).toMatchObject({ kind: 'same', resumed: true });
   });
 });
 
