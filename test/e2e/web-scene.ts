@@ -28,7 +28,7 @@ export interface WebScene {
 
 /**
  * Starts everything in the test process, on a port that survives a restart; `settings` are added to
- * the required ones.
+ * the required settings.
  */
 export async function startWebScene(chromiumUrl: string, settings = {}): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
@@ -82,8 +82,8 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
 }
 
 /**
- * Two of the appearances of a page, on a change only one; web-views shows every view in the other
- * two.
+ * Two appearances of a page, of which a normal run tests only one; web-views shows every view in
+ * the other two.
  */
 export const LOOKS = (
   [

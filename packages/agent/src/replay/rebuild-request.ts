@@ -1,6 +1,6 @@
 import { type Logger, mayRead, neutralizeTemplateTokens } from '@parley/core';
 import type { ModelRequest, ModelTool, UserMessage } from '@parley/models';
-import { type AssembledPrompt, layoutNamed } from '@parley/prompt';
+import { type AssembledPrompt, getLayout } from '@parley/prompt';
 import { hashMessage, type NumberedEntry, type StoredPrompt } from '@parley/store';
 import { z } from 'zod';
 import { type HistoryLimits, listShortenedPasts } from '../context/history.ts';
@@ -122,7 +122,7 @@ function toAssembledPrompt({ layout, parts }: StoredPrompt): AssembledPrompt {
 /** The fence around the context of messages that joined; a plugin's layout may be gone. */
 function findFence(layout: string): AssembledPrompt['fence'] {
   try {
-    return layoutNamed(layout).userFence;
+    return getLayout(layout).userFence;
   } catch {
     return undefined;
   }

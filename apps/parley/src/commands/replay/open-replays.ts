@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { localTimeIn, openMedia, type PreviewServices } from '@parley/agent';
+import { createLocalTime, openMedia, type PreviewServices } from '@parley/agent';
 import { type ReplayRequest, type ReplayServices, replayRecordedTurn } from '@parley/agent/replay';
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
 import { createCheckRunner, getConversationAgent } from '@parley/core';
-import { contextTokensOf } from '@parley/models';
+import { getContextTokens } from '@parley/models';
 import type { PromptSummary } from '@parley/store';
-import { type ManagedFile, SOUL, soulText } from '@parley/workspace';
+import { getSoulText, type ManagedFile, SOUL } from '@parley/workspace';
 import { HISTORY, listOwners, toSubAgentLimits, toTurnLimits } from '../../access.ts';
 import { CliError } from '../../data-folder.ts';
 import type { OpenAgentOptions } from '../../open-agent.ts';
@@ -52,7 +52,7 @@ async function openAgentReplays(agent: ChosenAgent, choice: ReplayChoice, deps: 
     ...{ clock: deps.clock, monotonic: deps.monotonic, log: deps.log },
     agent: describePlace(agent),
     media: openMedia(settings.media),
-    contextTokens: (model) => contextTokensOf(toModelSettings(settings, model), model),
+    contextTokens: (model) => getContextTokens(toModelSettings(settings, model), model),
     subAgentLimits: toSubAgentLimits(settings),
     limits: toTurnLimits(other ?? settings),
     checks: createCheckRunner(),
@@ -67,7 +67,7 @@ async function openAgentReplays(agent: ChosenAgent, choice: ReplayChoice, deps: 
 /** The agent as its turns know it. Its name in the prompt comes from the record. */
 function describePlace({ name, settings }: ChosenAgent): ReplayServices['agent'] {
   const { id, workspace, timeZone, clockMinutes, responseFormat } = settings.agent;
-  const localTime = localTimeIn(timeZone);
+  const localTime = createLocalTime(timeZone);
   return {
     ...{ id, name, workspace, timeZone, localTime, clockMinutes, responseFormat },
     identity: {},
@@ -124,5 +124,5 @@ async function openChange(
 }
 
 function replaceFile(name: string, text: string): ManagedFile {
-  return { name, current: async () => ({ text: soulText(text), head: '' }) };
+  return { name, current: async () => ({ text: getSoulText(text), head: '' }) };
 }
