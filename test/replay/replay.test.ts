@@ -228,7 +228,7 @@ describe('a replay of an answer that arrived only in part', () => {
     await world.ask('plain', 'Second?', [{ text: 'Two.' }]);
     await failAnswers(store, world.scene.now());
     await world.ask('plain', 'Third?', [{ text: 'Three.' }]);
-    expect(world.server.bodies.at(-1)).toContain('Not all of your last answer');
+    expect(world.server.bodies.at(-1)).toContain('Part of your last answer');
     for (const { turnId } of world.runs) expect((await replay(turnId))?.kind).toBe('same');
   });
 });
