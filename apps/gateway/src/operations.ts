@@ -28,6 +28,7 @@ export const GROUPS = {
   people: async () => (await import('./people-operations.ts')).operations,
   prompts: async () => (await import('./prompt-operations.ts')).operations,
   queue: async () => (await import('./queue-operations.ts')).operations,
+  replay: async () => (await import('./replay-operations.ts')).operations,
   report: async () => (await import('./diagnosis-operations.ts')).report,
   sessions: async () => (await import('./session-operations.ts')).operations,
   settings: async () => (await import('./settings-operations.ts')).operations,

@@ -218,6 +218,11 @@ function createOperationServices(
       return collectOwnReport(options, plugged, agents.loaded);
     },
     preview: async (name) => agentOf(name).preview,
+    async replays() {
+      const { openReplays } = await import('./commands/replay/open-replays.ts');
+      const deps = { ...options, store, loaded: agents.loaded };
+      return (choice, ...asked) => openReplays(choice, deps)(...asked);
+    },
     cron: async () => agents.cron,
     heartbeat: async (name) => agentOf(name).proactive.heartbeat,
     hooks: async () => hooks,

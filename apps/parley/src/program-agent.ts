@@ -12,6 +12,7 @@ import {
 } from './cli.ts';
 import type { NewPluginFlags } from './commands/plugins/new-plugin.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
+import type { ReplayFlags } from './commands/replay/replay-choice.ts';
 
 interface AgentsFlags {
   readonly person?: string;
@@ -147,6 +148,55 @@ export function describePrompt(program: Command, { run }: CommandRunners): void 
     PROMPT_EXAMPLES,
     'A preview shows the first turn of a new session. It does not write anything.',
   );
+}
+
+const REPLAY_EXAMPLES = [
+  ['parley replay last 20 --dry-run', 'build the last requests again, without asking a model'],
+  ['parley replay turn_x --model claude-sonnet-4-5', 'ask another model the same question'],
+  ['parley replay telegram:default:42 --file SOUL.md=new.md', 'try another SOUL.md on a chat'],
+  ['parley replay last 50 --profile companion', 'try another profile'],
+  ['parley replay last 200 --release ./parley-next --dry-run', 'compare with another version'],
+] as const;
+
+const REPLAY_NOTES = `Tools are answered from the record. Nothing is sent, stored or written, except what the model's answers cost.
+A replay of a private chat shows private text. docs/replay.md explains the outcomes.
+
+Exit codes: 0 if nothing changed; 1 if a turn changed, diverged or failed, or none could be replayed.`;
+
+/** Adds the command that runs recorded turns again. */
+export function describeReplay(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/replay/replay.ts'));
+  const what = 'run recorded turns again, with another model, file, profile or version';
+  const replay = addCommand(
+    program,
+    'replay',
+    what,
+    (which: string, count: number | undefined, flags: ReplayFlags) =>
+      work((m, cli) => m.runReplay(cli, which, count, flags)),
+  )
+    .argument(
+      '<turn|chat|last>',
+      'a turn, a chat (its newest turns), or the last turns of all chats',
+    )
+    .argument('[count]', 'with last: the number of turns', createNumberParser(1, 10_000))
+    .option('--model <name>', 'ask this model; without it, the one that had answered')
+    .option('--profile <name>', 'use this profile from the settings')
+    .option('--file <name=path>', 'use another text of a workspace file; repeatable', collectValues)
+    .option('--release <folder>', 'replay with the version of Parley in this folder')
+    .option('--live-reads', 'let tools that only read answer calls that the record does not know')
+    .option('--dry-run', 'build and compare the requests, and ask no model')
+    .option(
+      '-n, --limit <number>',
+      'with a chat: the number of turns',
+      createNumberParser(1, 10_000),
+      20,
+    )
+    .option('--seconds <number>', 'time limit of each turn', createNumberParser(1, 3_600), 300);
+  addExamples(addJsonOption(replay), REPLAY_EXAMPLES, REPLAY_NOTES);
+}
+
+function collectValues(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 export function describeMemory(program: Command, { run }: CommandRunners): void {

@@ -9,6 +9,7 @@ import {
   describeMemory,
   describePlugins,
   describePrompt,
+  describeReplay,
   describeSkills,
   describeSoul,
 } from './program-agent.ts';
@@ -42,7 +43,15 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly DescribeCo
   ],
   [
     'Agent:',
-    [describeAgents, describePrompt, describeMemory, describeSoul, describePlugins, describeSkills],
+    [
+      describeAgents,
+      describePrompt,
+      describeReplay,
+      describeMemory,
+      describeSoul,
+      describePlugins,
+      describeSkills,
+    ],
   ],
   ['Scheduled work and events:', [describeCron, describeHeartbeat, describeHooks]],
   ['Settings and data:', [describeConfig, describeBackup, describeImport]],
