@@ -35,7 +35,7 @@ export interface SpendCheck {
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
   readonly reader: Reader;
-  /** The chat of the question; absent if no person asked. */
+  /** The chat in which the question was asked; absent if no person asked. */
   readonly at?: SpendScope;
 }
 
@@ -120,7 +120,10 @@ export function createSpendGuard(
     const line = `${cap} ${of}`;
     if (logged.lines.has(line)) return;
     logged.lines.add(line);
-    log.warn({ cap, of, day }, 'a spend cap is reached; the model is not asked before midnight');
+    log.warn(
+      { cap, of, day },
+      'a spend cap has been reached; the model will not be called before midnight',
+    );
   };
   return async ({ account, used, byOwner, reader, at }) => {
     const known = at !== undefined && isStranger(at) ? 'stranger' : 'known';

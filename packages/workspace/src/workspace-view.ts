@@ -229,9 +229,8 @@ async function listVisibleFiles(
   if (forgetful && isOwn) return PRIVATE;
   const cached = files.get(path);
   const onDisk = cached instanceof Promise ? await cached : cached;
-  const managed = [...replaced, ...(governed === undefined ? [] : [governed])].find(
-    (one) => one.name === name,
-  );
+  const managed =
+    replaced.find((one) => one.name === name) ?? (governed?.name === name ? governed : undefined);
   const found = managed === undefined ? onDisk : await withManagedFile(managed, onDisk);
   if ('reason' in found) {
     // A guest must not learn that a private file exists and is broken.

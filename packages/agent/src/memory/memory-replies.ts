@@ -70,7 +70,7 @@ export function describeProof(proof: ForgetProof, isOwner: boolean): string {
     ...(forgotten === null || rows === 0
       ? []
       : [
-          `- ${formatCounted(forgotten.history, 'entry', 'entries')} of the history, ${formatCounted(forgotten.messages, 'message')}, ${formatCounted(forgotten.answers, 'answer')}, ${formatCounted(forgotten.steps, 'step')} of turns, ${formatCounted(forgotten.pins, 'note')} beside them and ${formatCounted(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
+          `- ${formatCounted(forgotten.history, 'entry', 'entries')} of the history, ${formatCounted(forgotten.messages, 'message')}, ${formatCounted(forgotten.answers, 'answer')}, ${formatCounted(forgotten.steps, 'step')} of turns, ${formatCounted(forgotten.pins, 'note')} attached to them and ${formatCounted(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
           ...(forgotten.copies > 0
             ? [`- ${formatCounted(forgotten.copies, 'copy', 'copies')} of sent messages deleted`]
             : []),
@@ -115,7 +115,7 @@ function describeSearch(
   if (samples === 0)
     return 'none of these messages is long enough to be searched for in the database files';
   const scope = complete ? 'the database files' : 'the first half gigabyte of the database files';
-  const what = `I searched ${scope} for ${formatCounted(samples, 'text')} of ${whose}`;
+  const what = `I searched ${scope} for ${formatCounted(samples, 'passage')} of ${whose}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;
   return `${what}: **${found} of them are still there**, because others said the same or quoted you`;
 }

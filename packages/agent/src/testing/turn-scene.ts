@@ -89,8 +89,8 @@ export interface SceneExtras
 }
 
 /**
- * Opens a scene at 14:05 in Berlin on 21 November 2026, without speech, tools and hooks unless
- * given.
+ * Opens a scene at 14:05 in Berlin on 21 November 2026, without speech, tools or hooks unless they
+ * are given.
  */
 export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: SceneExtras = {}) {
   const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...rest } = extras;

@@ -17,12 +17,10 @@ export async function keepTurn(
   store: Pick<Store, 'prompts' | 'recordedTurns' | 'attachments' | 'subAgents' | 'spend' | 'souls'>,
   { turn, name }: { readonly turn: string; readonly name: string },
 ): Promise<KeptCase> {
-  const value = createCase(
-    await openRecordedTurn(agent, turn, { store, log: silentLogger }),
-    limits,
-  );
-  const claimed = await toTurn(value);
   const signal = AbortSignal.timeout(KEEP_MS);
+  const recorded = await openRecordedTurn(agent, turn, { store, log: silentLogger }, signal);
+  const value = createCase(recorded, limits);
+  const claimed = await toTurn(value);
   const { prompt, problems } = await runCase(value, claimed, services, { model: null }, signal);
   const path = await writeCase(workspace, name, { ...value, prompt }, { replace: false });
   return { name, path, notes: problems.map((problem) => `Since that turn: ${problem}`) };

@@ -10,18 +10,12 @@ import {
   replayRecordedTurn,
 } from '@parley/agent/replay';
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
-import {
-  type Clock,
-  createCheckRunner,
-  getConversationAgent,
-  type Logger,
-  type Monotonic,
-} from '@parley/core';
+import { createCheckRunner, getConversationAgent } from '@parley/core';
 import { getContextTokens } from '@parley/models';
-import type { PromptSummary, Store } from '@parley/store';
+import type { PromptSummary } from '@parley/store';
 import { getSoulText, type ManagedFile, SOUL } from '@parley/workspace';
 import { HISTORY, listOwners, toSubAgentLimits, toTurnLimits } from '../../access.ts';
-import { CliError, type DataFolder } from '../../data-folder.ts';
+import { CliError } from '../../data-folder.ts';
 import type { OpenAgentOptions } from '../../open-agent.ts';
 import { NO_PLUGINS } from '../../plug-in.ts';
 import {
@@ -31,34 +25,12 @@ import {
   readSettings,
 } from '../../settings.ts';
 import { openPreviewServices } from '../prompt/preview-prompt.ts';
+import type { ReplayChoice, ReplayDeps } from './replay-choice.ts';
 import { openReplayModels, toModelSettings } from './replay-models.ts';
 
-/** What a replay changes, and how far it goes. */
-export interface ReplayChoice {
-  /** Another model, as `provider/model` or by its name alone. */
-  readonly model?: string | undefined;
-  readonly profile?: string | undefined;
-  /** New texts of workspace files, by name. */
-  readonly files?: Readonly<Record<string, string>> | undefined;
-  /** Whether tools that only read may answer calls that the record does not know. */
-  readonly liveReads?: boolean | undefined;
-  /** Only builds the request; no model is asked. */
-  readonly dryRun?: boolean | undefined;
-}
-
-export interface ReplayDeps {
-  /** The tables that are read, and the one in which the model's answers are charged. */
-  readonly store: ReplayServices['store'] & Pick<Store, 'spend' | 'souls'>;
-  readonly loaded: LoadedSettings;
-  readonly folder: DataFolder;
-  readonly env: NodeJS.ProcessEnv;
-  readonly clock: Clock;
-  readonly monotonic: Monotonic;
-  readonly log: Logger;
-}
-
 /** The facts that find a turn's agent and model. */
-export type RecordedTurnKey = Pick<PromptSummary, 'turnId' | 'conversationId' | 'model'>;
+export type RecordedTurnKey = Pick<PromptSummary, 'turnId' | 'conversationId' | 'model'> &
+  Partial<Pick<PromptSummary, 'at'>>;
 
 /** Replays one turn (G22); null if nothing of it is known. Throws CliError for a wrong choice. */
 export type Replay = (turn: RecordedTurnKey, signal: AbortSignal) => Promise<ReplayOutcome | null>;
@@ -66,8 +38,13 @@ export type Replay = (turn: RecordedTurnKey, signal: AbortSignal) => Promise<Rep
 /** Prepares replays with one choice; whatever the turns of an agent share is opened once. */
 export function openReplays(choice: ReplayChoice, deps: ReplayDeps): Replay {
   const agents = new Map<string | undefined, ReturnType<typeof openAgentReplays>>();
-  return async ({ turnId, conversationId, model }, signal) => {
+  return async ({ turnId, conversationId, model, at = 0 }, signal) => {
     const name = getConversationAgent(conversationId);
+    if (name !== undefined && !deps.loaded.agents.has(name)) {
+      const hint = `The settings no longer have the agent ${JSON.stringify(name)}, whose turn this is.`;
+      const about = { turnId, conversationId, at, question: '', resumed: false };
+      return { ...about, kind: 'incomplete', missing: 'settings', hint };
+    }
     const opened =
       agents.get(name) ?? openAgentReplays(findChosenAgent(deps.loaded, name), choice, deps);
     agents.set(name, opened);
@@ -119,8 +96,9 @@ export async function openRecordedTurn(
   agent: ChosenAgent,
   turnId: string,
   deps: Pick<ReplayDeps, 'store' | 'log'>,
+  signal: AbortSignal,
 ): Promise<OpenedReplay> {
-  const opened = await openReplay(createRecordServices(agent, deps), turnId);
+  const opened = await openReplay(createRecordServices(agent, deps), turnId, signal);
   if (opened === null) throw new CliError('replay-unknown', `No turn ${turnId} is recorded.`);
   if ('kind' in opened) throw new CliError('replay-incomplete', opened.hint);
   return opened;

@@ -12,7 +12,7 @@ import { CliError } from '../../data-folder.ts';
 import { createScrubbedModel } from '../../model.ts';
 import type { ChosenAgent, LoadedSettings } from '../../settings.ts';
 import { createSpending } from '../../soul.ts';
-import type { ReplayChoice, ReplayDeps } from './open-replays.ts';
+import type { ReplayChoice, ReplayDeps } from './replay-choice.ts';
 
 type ModelOfReplay = Pick<ReplayRequest, 'model' | 'contextTokens'>;
 
