@@ -4,6 +4,7 @@ import {
   createSpendGuard,
   type SpendGuard,
   type SpendScope,
+  type TurnLimits,
   type TurnServices,
 } from '@parley/agent';
 import {
@@ -242,4 +243,21 @@ export function toSubAgentLimits({
 }: Pick<LoadedSettings['settings'], 'limits'>): NonNullable<TurnServices['subAgentLimits']> {
   const { minutes, ...bounds } = limits.subAgents;
   return { ...bounds, turnMs: minutes * 60_000 };
+}
+
+/** Limits how much of a conversation's history the model receives. */
+export const HISTORY = { entries: 400, tokens: 24_000 };
+
+/** The limits of one turn (G01). The settings use seconds and minutes; all other code uses ms. */
+export function toTurnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
+  return {
+    steps: limits.turnSteps,
+    turnMs: limits.turnMinutes * 60_000,
+    tokens: limits.turnTokens,
+    toolMs: tools.maxSeconds * 1_000,
+    outputCharacters: tools.maxCharacters,
+    calls: limits.answer.calls,
+    messages: limits.answer.messages,
+    characters: limits.answer.characters,
+  };
 }

@@ -30,6 +30,7 @@ export function createCommandServices(
       approvals: requireGateway,
       audit: requireGateway,
       bugReport: requireGateway,
+      keepCase: requireGateway,
       logs: requireGateway,
       mcpSignIns: requireGateway,
       preview: requireGateway,
@@ -58,6 +59,11 @@ export function createCommandServices(
     heartbeat: async (name) =>
       (await proactive()).createOfflineHeartbeat(store, findChosenAgent(loaded, name)),
     hooks: async () => (await proactive()).createOfflineHooks(store, loaded),
+    async replays() {
+      const { openReplays } = await import('./commands/replay/open-replays.ts');
+      const deps = { ...systemTime, store, loaded, folder, env, log: silentLogger };
+      return (choice, ...asked) => openReplays(choice, deps)(...asked);
+    },
     usage: async () => (await import('./access.ts')).toUsageFacts(loaded.settings),
     files: async (name) =>
       (await memory()).openFilesForCommand(store, findChosenAgent(loaded, name)),

@@ -9,7 +9,6 @@ import {
   notifyOfSoul,
   runHeartbeatsWith,
   runSubAgentsWith,
-  type TurnLimits,
   type TurnServices,
 } from '@parley/agent';
 import { GIVEN_UP, renderNoticeParts } from '@parley/channels';
@@ -17,11 +16,11 @@ import { newId, type ReplyRoute } from '@parley/core';
 import { getContextTokens, resolveWindow } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
-import { createServedCheck, toSubAgentLimits } from './access.ts';
+import { createServedCheck, HISTORY, toSubAgentLimits, toTurnLimits } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { AgentsRuntime } from './agents-runtime.ts';
 import { keepRetention } from './keep-retention.ts';
-import { isSharedStore, type LoadedSettings } from './settings.ts';
+import { isSharedStore } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
@@ -137,9 +136,6 @@ async function runSchedules(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** Limits how much of a conversation's history the model receives. */
-const HISTORY = { entries: 400, tokens: 24_000 };
-
 export function createTurnServices(
   agents: AgentsRuntime,
   own: AgentRuntime = agents.main,
@@ -174,20 +170,6 @@ export function createTurnServices(
     media,
     heartbeat: proactive.rules,
     wake: (conversationId) => shared.turns.wake(conversationId),
-  };
-}
-
-/** The limits of one turn (G01). The settings use seconds and minutes; all other code uses ms. */
-function toTurnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
-  return {
-    steps: limits.turnSteps,
-    turnMs: limits.turnMinutes * 60_000,
-    tokens: limits.turnTokens,
-    toolMs: tools.maxSeconds * 1_000,
-    outputCharacters: tools.maxCharacters,
-    calls: limits.answer.calls,
-    messages: limits.answer.messages,
-    characters: limits.answer.characters,
   };
 }
 

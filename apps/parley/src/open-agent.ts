@@ -98,6 +98,8 @@ export interface OpenAgentOptions extends InstallationEnv {
   readonly soul?: ManagedFile & Partial<Pick<SoulService, 'sync'>>;
   /** The lock on the workspace, if several processes share it. */
   readonly lock?: WorkspaceLock | undefined;
+  /** Workspace files that the agent sees with another text. */
+  readonly replaced?: readonly ManagedFile[];
   /** The original folder, if this preview works on a copy of the workspace. */
   readonly copyOf?: string | undefined;
 }
@@ -117,6 +119,7 @@ export async function openAgent(options: OpenAgentOptions) {
     log,
     ...(soul !== undefined && { governed: soul }),
     ...(lock !== undefined && { lock }),
+    ...(options.replaced !== undefined && { replaced: options.replaced }),
   });
   await soul?.sync?.('at-once');
   // Skills, memory and tools refer to each other. The circular reference is safe, because the tools

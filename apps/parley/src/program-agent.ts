@@ -10,8 +10,10 @@ import {
   createNumberParser,
   parseIdNumber,
 } from './cli.ts';
+import type { EvalFlags } from './commands/eval/eval.ts';
 import type { NewPluginFlags } from './commands/plugins/new-plugin.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
+import type { ReplayFlags } from './commands/replay/replay-choice.ts';
 
 interface AgentsFlags {
   readonly person?: string;
@@ -147,6 +149,90 @@ export function describePrompt(program: Command, { run }: CommandRunners): void 
     PROMPT_EXAMPLES,
     'A preview shows the first turn of a new session. It does not write anything.',
   );
+}
+
+const REPLAY_EXAMPLES = [
+  ['parley replay last 20 --dry-run', 'build the last requests again, without asking a model'],
+  ['parley replay turn_x --model claude-sonnet-4-5', 'ask another model the same question'],
+  ['parley replay telegram:default:42 --file SOUL.md=new.md', 'try another SOUL.md on a chat'],
+  ['parley replay last 50 --profile companion', 'try another profile'],
+  ['parley replay last 200 --release ./parley-next --dry-run', 'compare with another version'],
+] as const;
+
+const REPLAY_NOTES = `Tools are answered from the record. Nothing is sent, stored or written, except what the model's answers cost.
+A replay of a private chat shows private text. docs/replay.md explains the outcomes.
+
+Exit codes: 0 if nothing changed; 1 if a turn changed, diverged or failed, or none could be replayed.`;
+
+/** Adds the command that runs recorded turns again. */
+export function describeReplay(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/replay/replay.ts'));
+  const what = 'run recorded turns again, with another model, file, profile or version';
+  const replay = addCommand(
+    program,
+    'replay',
+    what,
+    (which: string, count: number | undefined, flags: ReplayFlags) =>
+      work((m, cli) => m.runReplay(cli, which, count, flags)),
+  )
+    .argument(
+      '<turn|chat|last>',
+      'a turn, a chat (its newest turns), or the last turns of all chats',
+    )
+    .argument('[count]', 'with last: the number of turns', createNumberParser(1, 10_000))
+    .option('--model <name>', 'ask this model; without it, the one that had answered')
+    .option('--profile <name>', 'use this profile from the settings')
+    .option('--file <name=path>', 'use another text of a workspace file; repeatable', collectValues)
+    .option('--release <folder>', 'replay with the version of Parley in this folder')
+    .option('--live-reads', 'let tools that only read answer calls that the record does not know')
+    .option('--dry-run', 'build and compare the requests, and ask no model')
+    .option(
+      '-n, --limit <number>',
+      'with a chat: the number of turns',
+      createNumberParser(1, 10_000),
+      20,
+    )
+    .option('--seconds <number>', 'time limit of each turn', createNumberParser(1, 3_600), 300);
+  addExamples(addJsonOption(replay), REPLAY_EXAMPLES, REPLAY_NOTES);
+}
+
+const EVAL_EXAMPLES = [
+  ['parley eval', 'run all cases with their recorded answers, without a model'],
+  ['parley eval train --keep turn_x', 'keep a turn as the case evals/train.yaml'],
+  ['parley eval --live --model claude-sonnet-4-5', 'let a model answer all cases'],
+  ['parley eval train --accept', 'accept how the request of a case has changed'],
+  ['parley eval --junit report.xml', 'write a report for a CI service'],
+] as const;
+
+const EVAL_NOTES = `Cases are files in the folder "evals" of the workspace. Nothing is sent; tools are answered from the case.
+docs/evals.md shows how to write a case, and how to run cases in CI.
+
+Exit codes: 0 if no case failed; 1 if one failed or cannot be read.`;
+
+/** Adds the command that checks kept turns. */
+export function describeEval(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/eval/eval.ts'));
+  const what = 'check kept turns: the request, the answer and the calls';
+  const evaluation = addCommand(
+    program,
+    'eval [names...]',
+    what,
+    (names: readonly string[], flags: EvalFlags) => work((m, cli) => m.runEval(cli, names, flags)),
+  )
+    .option('--live', 'ask the model instead of using the recorded answers')
+    .option('--model <name>', 'with --live: ask this model')
+    .option('--judge <name>', 'with --live: let this model judge')
+    .option('--record', 'with --live: keep the answers in the cases')
+    .option('--accept', 'write the requests of today into the cases')
+    .option('--keep <turn>', 'keep this turn as a case')
+    .option('--list', 'list the cases')
+    .option('--junit <file>', 'write a JUnit report')
+    .option('--seconds <number>', 'time limit of each case', createNumberParser(1, 3_600), 300);
+  addExamples(addJsonOption(evaluation), EVAL_EXAMPLES, EVAL_NOTES);
+}
+
+function collectValues(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 export function describeMemory(program: Command, { run }: CommandRunners): void {

@@ -6,9 +6,11 @@ import type { ShellName } from './commands/completion.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import {
   describeAgents,
+  describeEval,
   describeMemory,
   describePlugins,
   describePrompt,
+  describeReplay,
   describeSkills,
   describeSoul,
 } from './program-agent.ts';
@@ -47,7 +49,16 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly DescribeCo
   ],
   [
     'Agent:',
-    [describeAgents, describePrompt, describeMemory, describeSoul, describePlugins, describeSkills],
+    [
+      describeAgents,
+      describePrompt,
+      describeReplay,
+      describeEval,
+      describeMemory,
+      describeSoul,
+      describePlugins,
+      describeSkills,
+    ],
   ],
   ['Scheduled work and events:', [describeCron, describeHeartbeat, describeHooks]],
   ['Settings and data:', [describeConfig, describeBackup, describeUpgrade, describeImport]],

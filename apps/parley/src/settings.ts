@@ -9,6 +9,7 @@ import {
   describeProblem,
   findNearestWord,
   loadSettings,
+  type ProfileChoice,
   type SettingsResult,
 } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
@@ -26,8 +27,10 @@ export function checkSettings(
   env: NodeJS.ProcessEnv,
   channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
   missingSecret?: (file: string) => string | undefined,
+  profile?: ProfileChoice,
 ): SettingsResult<ModelSettings> {
   return loadSettings({
+    profile,
     file: folder.settingsFile,
     env,
     missingSecret,
@@ -72,8 +75,9 @@ export function readSettings(
   env: NodeJS.ProcessEnv,
   channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
   missingSecret?: (file: string) => string | undefined,
+  profile?: ProfileChoice,
 ): LoadedSettings {
-  const result = checkSettings(folder, env, channels, missingSecret);
+  const result = checkSettings(folder, env, channels, missingSecret, profile);
   if (result.kind === 'ok') return result;
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(

@@ -12,6 +12,7 @@ import {
   type SpendAccount,
   type SpentOfDay,
   type Store,
+  type TurnRepository,
 } from '@parley/store';
 import type { StepUsage } from './loop/turn-journal.ts';
 import { createLocalTime } from './time.ts';
@@ -58,12 +59,17 @@ export async function assertWithinBudget(
   await spendGuard?.({ account, used, byOwner, reader, at: facts });
 }
 
+/** The part of the store that is charged for aborted calls. */
+export interface CutOffCharges {
+  readonly turns: Pick<TurnRepository, 'countCutOff'>;
+}
+
 /**
  * Records the usage of a model call that was aborted from outside. The usage cannot be stored with
  * the turn, which has already ended.
  */
 export async function recordCutOffUsage(
-  { store, log }: { readonly store: Pick<Store, 'turns'>; readonly log: Logger },
+  { store, log }: { readonly store: CutOffCharges; readonly log: Logger },
   { turnId, account }: Turn,
   usage: StepUsage,
 ): Promise<void> {

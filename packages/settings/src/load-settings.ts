@@ -39,6 +39,12 @@ import {
   toSettingsProblem,
 } from './source.ts';
 
+/** The profile that an agent would use: an experiment that changes no file. */
+export interface ProfileChoice {
+  readonly agent: string | undefined;
+  readonly profile: string;
+}
+
 export interface LoadSettingsOptions<Model>
   extends SettingsLocation,
     Pick<ForeignSchemas, 'channelSchemas'>,
@@ -57,6 +63,8 @@ export interface LoadSettingsOptions<Model>
   readonly findHosted?: FindHosted | undefined;
   /** Channels that run with their defaults even if the file does not mention them. */
   readonly defaultChannels?: readonly string[];
+  /** A profile to use for one agent, the default one without a name, instead of its own. */
+  readonly profile?: ProfileChoice | undefined;
 }
 
 /** The result of reading the file (D12). `secrets` are values that logs must never show. */
@@ -98,10 +106,11 @@ export type SettingsResult<Model = unknown> =
  */
 export function loadSettings<Model>(options: LoadSettingsOptions<Model>): SettingsResult<Model> {
   const text = readTextFile(options.file, LARGEST_SETTINGS_BYTES);
-  const document = parseSettings(text.kind === 'text' ? text.text : '');
-  if (document.kind === 'broken') {
-    return { kind: 'invalid', problems: document.problems, warnings: [], secrets: [], files: [] };
+  const written = parseSettings(text.kind === 'text' ? text.text : '');
+  if (written.kind === 'broken') {
+    return { kind: 'invalid', problems: written.problems, warnings: [], secrets: [], files: [] };
   }
+  const document = { ...written, value: chooseOtherProfile(written.value, options.profile) };
   const prepared = prepareSource(document, options);
   const profiled = chooseProfile(prepared.source, createProfileScope(options));
   const source = {
@@ -141,6 +150,15 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     origin: text.kind === 'text' ? 'file' : 'defaults',
     ...shared,
   };
+}
+
+function chooseOtherProfile(value: Block, choice: ProfileChoice | undefined): Block {
+  if (choice === undefined) return value;
+  const { agent, profile } = choice;
+  const withProfile = (block: unknown) => ({ ...(isBlock(block) && block), profile });
+  if (agent === undefined) return { ...value, agent: withProfile(value.agent) };
+  const agents = isBlock(value.agents) ? value.agents : {};
+  return { ...value, agents: { ...agents, [agent]: withProfile(agents[agent]) } };
 }
 
 /** Validates each part of the file against its own schema. */

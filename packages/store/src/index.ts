@@ -81,11 +81,22 @@ export type {
   ProcessRole,
   RunningProcess,
 } from './processes.ts';
-export type { NewPrompt, PromptSummary, StoredPrompt } from './prompt-rows.ts';
+export {
+  hashMessage,
+  type NewPrompt,
+  type PromptSummary,
+  type StoredPrompt,
+} from './prompt-rows.ts';
 export type { PromptRepository, PromptSearch } from './prompts.ts';
 export { type AnswerVerdict, SENT_FILES, toJoinedStep } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
 export { isSameDestination } from './ready-messages.ts';
+export type {
+  RecordedPast,
+  RecordedStep,
+  RecordedTurn,
+  RecordedTurnRepository,
+} from './recorded-turns.ts';
 export type { NumberedEntry, RememberedEntry } from './remembered-history.ts';
 export type { Backlog, OldestWork } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';

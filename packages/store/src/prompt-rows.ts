@@ -133,11 +133,18 @@ function toMessagesJson(
 ): string {
   let json = '';
   for (const { role, content, tokens } of messages) {
-    const { hash } = hashOf(content);
     const comma = json === '' ? '' : ',';
-    json += `${comma}["${role}",${content.length},"${hash.slice(0, MESSAGE_HASH)}",${tokens}]`;
+    const hash = shortenHash(hashOf(content));
+    json += `${comma}["${role}",${content.length},"${hash}",${tokens}]`;
   }
   return `[${json}]`;
+}
+
+const shortenHash = ({ hash }: HashedText): string => hash.slice(0, MESSAGE_HASH);
+
+/** The hash under which a prompt records a message with this content. */
+export function hashMessage(content: string): string {
+  return shortenHash(hashText(content));
 }
 
 export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "conversationId",

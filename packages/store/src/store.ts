@@ -35,6 +35,7 @@ import {
 } from './processes.ts';
 import { createPromptRepository } from './prompts.ts';
 import { createReactionRepository } from './reactions.ts';
+import type { RecordedTurnRepository } from './recorded-turns.ts';
 import { createAuditRepository, createBacklogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { createPinRepository, createSummaryRepository, createTodoRepository } from './sessions.ts';
@@ -132,8 +133,7 @@ export function createStore(
     pageSessions: createPageSessionRepository(database),
     signIns: createSignInRepository(database),
     audit: createAuditRepository(database),
-    usage: createUsageRepository(database),
-    retention: createRetention(database, folder, sharedClock),
+    ...createRarelyUsed(database, folder, sharedClock),
     pairing: createPairingRepository(database, newId),
     seenGroups: createSeenGroupRepository(database),
     accountPauses: createAccountPauseRepository(database),
@@ -170,13 +170,30 @@ function createConversationRepositories(
   };
 }
 
-/** The usage queries are loaded on first use, because they are not needed to process messages. */
-function createUsageRepository(database: WatchedDatabase): UsageRepository {
+/** Repositories whose queries are loaded on first use, because no message needs them. */
+function createRarelyUsed(
+  database: WatchedDatabase,
+  folder: string | null,
+  sharedClock: SharedClock,
+): {
+  readonly usage: UsageRepository;
+  readonly retention: RetentionRepository;
+  readonly recordedTurns: RecordedTurnRepository;
+} {
   return {
-    sums: async (query) => (await import('./usage.ts')).readUsageSums(database, query),
-    hours: async (until, hours) =>
-      (await import('./usage.ts')).readUsageHours(database, until, hours),
-    highest: async (day) => (await import('./usage.ts')).readHighestSpend(database, day),
+    usage: {
+      sums: async (query) => (await import('./usage.ts')).readUsageSums(database, query),
+      hours: async (until, hours) =>
+        (await import('./usage.ts')).readUsageHours(database, until, hours),
+      highest: async (day) => (await import('./usage.ts')).readHighestSpend(database, day),
+    },
+    retention: createRetention(database, folder, sharedClock),
+    recordedTurns: {
+      ofTurn: async (turnId) =>
+        (await import('./recorded-turns.ts')).readRecordedTurn(database, turnId),
+      past: async (...of) =>
+        (await import('./recorded-turns.ts')).readRecordedPast(database, ...of),
+    },
   };
 }
 

@@ -38,6 +38,8 @@ export interface OpenWorkspaceOptions {
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is managed elsewhere (W06). */
   readonly governed?: ManagedFile;
+  /** Files with another text in every view; the files themselves stay as they are. */
+  readonly replaced?: readonly ManagedFile[];
   /** The lock that allows only one process at a time to write if several share the folder. */
   readonly lock?: WorkspaceLock;
   readonly log?: Logger;
@@ -102,6 +104,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     history,
     forgetful: options.memory === 'off',
     governed: options.governed,
+    replaced: options.replaced ?? [],
     mayBeFromCommand: commands.mayBeFromCommand,
   };
   const view = createViewFactory(sources);

@@ -109,6 +109,8 @@ interface ViewSources {
   readonly forgetful: boolean;
   /** A file whose text is managed elsewhere. */
   readonly governed: ManagedFile | undefined;
+  /** Files with another text than the one on disk. */
+  readonly replaced: readonly ManagedFile[];
   /** Whether a shell command may have created a file that looks open. */
   readonly mayBeFromCommand: (name: FileName) => boolean;
 }
@@ -177,7 +179,7 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
  * changing anything in it.
  */
 export function createOwnersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
-  const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
+  const sources = { files, governed: undefined, replaced: [], unmade: new WeakSet<ParsedFile>() };
   const order = {
     reader: { kind: 'owner', conversationId: '' },
     ...{ groupMemory: '', forgetful: false },
@@ -209,9 +211,10 @@ async function listVisibleFiles(
   {
     files,
     governed,
+    replaced,
     unmade,
     mayBeFromCommand,
-  }: Pick<SharedSources, 'files' | 'governed' | 'unmade' | 'mayBeFromCommand'>,
+  }: Pick<SharedSources, 'files' | 'governed' | 'replaced' | 'unmade' | 'mayBeFromCommand'>,
   { reader, groupMemory, forgetful }: WriteAuthor,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
@@ -226,7 +229,9 @@ async function listVisibleFiles(
   if (forgetful && isOwn) return PRIVATE;
   const cached = files.get(path);
   const onDisk = cached instanceof Promise ? await cached : cached;
-  const found = governed?.name === name ? await withManagedFile(governed, onDisk) : onDisk;
+  const managed =
+    replaced.find((one) => one.name === name) ?? (governed?.name === name ? governed : undefined);
+  const found = managed === undefined ? onDisk : await withManagedFile(managed, onDisk);
   if ('reason' in found) {
     // A guest must not learn that a private file exists and is broken.
     if (reader.kind === 'owner' || isOwn || found.reason === 'missing') return toAbsentFile(found);

@@ -106,7 +106,7 @@ export async function runCompactCommand(
  * Returns the message without `/compact`; text after the command and attached files still need an
  * answer.
  */
-function removeCompactCommand(row: InboxRow): readonly InboxRow[] {
+export function removeCompactCommand(row: InboxRow): readonly InboxRow[] {
   const command = findCompactCommand(row.message);
   if (command === null) return [row];
   const message = toFollowingMessage(row.message, command, splitCommand(command));

@@ -64,6 +64,25 @@ function fitSummary(text: string, budget: number): readonly SaidMessage[] {
   return share < MIN_NOTES ? [] : [createSaid('user', fitText(text, share, 'these notes'))];
 }
 
+/**
+ * Every way in which the oldest messages may have been left out of a history, whatever limits
+ * applied: the text before the rest (summary, notice or both), and the rest.
+ */
+export function* listShortenedPasts({
+  summary,
+  entries,
+}: Pick<HistoryParts, 'summary' | 'entries'>): Generator<
+  Pick<HistoryParts, 'summary' | 'entries'>
+> {
+  for (let from = 1; from <= entries.length; from += 1) {
+    if (from < entries.length && entries[from]?.role !== 'user') continue;
+    const rest = entries.slice(from);
+    const notice = createLeftOutNotice(toSaidMessages(entries.slice(0, from)).length, false);
+    yield { summary: summary === null ? notice : `${summary}\n\n${notice}`, entries: rest };
+    if (summary !== null) yield { summary: createLeftOutNotice(from, true), entries: rest };
+  }
+}
+
 /** An answer that was not delivered is followed by a system notice about the failure (D05, G08). */
 function toSaidMessages(entries: readonly RememberedEntry[]): readonly SaidMessage[] {
   const said: SaidMessage[] = [];

@@ -74,7 +74,10 @@ function hasJoinedSince(rounds: readonly Round[], call: JournalledCall | undefin
 }
 
 /** A key that does not depend on the order of the arguments. */
-function toCallKey({ name, arguments: written }: ModelToolCall): string {
+export function toCallKey({
+  name,
+  arguments: written,
+}: Pick<ModelToolCall, 'name' | 'arguments'>): string {
   try {
     return `${name} ${JSON.stringify(sortKeys(JSON.parse(written)))}`;
   } catch {

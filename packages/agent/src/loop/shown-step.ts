@@ -21,7 +21,10 @@ export interface ShownStep {
   end(): void;
 }
 
-export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Round[]): ShownStep {
+export function showStep(
+  { turn, means, run }: Pick<RunningTurn, 'turn' | 'means' | 'run'>,
+  rounds: readonly Round[],
+): ShownStep {
   const { conversationId, turnId, route, format } = turn;
   let step = rounds.length;
   const openStream = () =>

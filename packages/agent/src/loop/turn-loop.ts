@@ -7,13 +7,13 @@ import {
 } from '@parley/core';
 import { ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
 import { createEndNote } from '../answer/long-answer.ts';
-import { assertWithinBudget, recordCutOffUsage } from '../spend.ts';
+import { assertWithinBudget, type CutOffCharges, recordCutOffUsage } from '../spend.ts';
 import { isQuickToCheck } from '../tools/try-arguments.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { recordPrompt } from '../turn/record-prompt.ts';
 import type { RunningTurn } from '../turn/run.ts';
 import { getAudience, type Turn } from '../turn/turn.ts';
-import { callTools } from './call-tools.ts';
+import type { CallWatch } from './call-tools.ts';
 import { canContinue, isCutText, isSilentAnswer, joinCutText } from './cut-answers.ts';
 import {
   askModel,
@@ -26,11 +26,22 @@ import { getUnsentAnswer, type ShownStep, showStep } from './shown-step.ts';
 import { type FinalStep, type ModelStep, type Round, sumUsage } from './turn-journal.ts';
 import { describeLimit, TurnLimitError } from './turn-limits.ts';
 
-/**
- * A running turn, and a callback for the length (in tokens) of a request that may have been refused
- * because of its length.
- */
-export interface LoopTurn extends RunningTurn {
+/** The services of the loop. None of them reaches a chat, a workspace or the history. */
+export interface LoopServices
+  extends Pick<TurnServices, 'clock' | 'monotonic' | 'log' | 'meter' | 'tracer' | 'checkpoint'>,
+    Pick<TurnServices, 'checks' | 'spendGuard' | 'prompts' | 'sentParts'> {
+  readonly store: CutOffCharges;
+}
+
+/** A running turn, as far as the loop knows it. */
+export interface LoopTurn extends Omit<RunningTurn, 'services' | 'opened'> {
+  readonly services: LoopServices;
+  /** Gives every call of a round its result. Returns false if the lease was lost. */
+  readonly answerCalls: (round: Round, watch: CallWatch) => Promise<boolean>;
+  /**
+   * Called with the length (in tokens) of a request that may have been refused because of its
+   * length.
+   */
   readonly onRefused: (tokens: number) => void;
 }
 
@@ -46,7 +57,7 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
   const startedAt = services.monotonic();
   for (;;) {
     const unfinished = journal.rounds().at(-1);
-    if (unfinished !== undefined && !(await callTools(running, unfinished, watchCalls(running))))
+    if (unfinished !== undefined && !(await running.answerCalls(unfinished, watchCalls(running))))
       return null;
     const closingNow = () =>
       describeLimit(

@@ -56,8 +56,11 @@ export interface SentAttachment {
   readonly sender: string;
 }
 
+/** The files of messages. Only the transcript of a recording is ever stored. */
+export type ReadableAttachments = Pick<Store['attachments'], 'ofMessages' | 'bytes' | 'keepText'>;
+
 export interface TurnMediaDeps {
-  readonly store: Pick<Store, 'attachments'>;
+  readonly store: { readonly attachments: ReadableAttachments };
   readonly media: MediaDeps;
   /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;

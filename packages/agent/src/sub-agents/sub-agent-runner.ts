@@ -118,7 +118,7 @@ async function answerSubAgent(
 /** The task of a sub-agent and the reader it works for; previews also build one. */
 type DelegatedTask = Pick<SubAgentRun, 'task' | 'depth' | 'reader' | 'rootConversation'>;
 
-function createPurpose(
+export function createPurpose(
   { task, reader, rootConversation }: DelegatedTask,
   { agent }: Pick<AgentContext, 'agent'>,
 ): TurnPurpose {
@@ -138,7 +138,7 @@ const WITHHELD_TOOLS = [
   ...['react', 'edit_message', 'delete_message'],
 ];
 
-function createSubAgentPrompt(
+export function createSubAgentPrompt(
   chat: PromptMeans,
   { task, depth }: DelegatedTask,
   limits: Pick<SubAgentLimits, 'depth'>,

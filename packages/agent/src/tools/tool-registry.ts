@@ -201,7 +201,7 @@ function describeInput(input: z.ZodType) {
   return { size, schema: shared.$defs === undefined ? shared : describe('inline') };
 }
 
-function estimateToolTokens(offered: readonly ModelTool[]): number {
+export function estimateToolTokens(offered: readonly ModelTool[]): number {
   return offered.length === 0 ? 0 : estimateTokens(JSON.stringify(offered));
 }
 

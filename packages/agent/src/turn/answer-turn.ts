@@ -3,9 +3,10 @@ import { ModelError, type ModelFailure } from '@parley/models';
 import { getStopReason, type StopReason } from '@parley/queue';
 import { retryWithLessContext } from '../context/less-context.ts';
 import { readHistory } from '../context/summary.ts';
+import { callTools } from '../loop/call-tools.ts';
 import type { FinalStep } from '../loop/turn-journal.ts';
 import { TurnLimitError } from '../loop/turn-limits.ts';
-import { runTurnLoop } from '../loop/turn-loop.ts';
+import { type LoopTurn, runTurnLoop } from '../loop/turn-loop.ts';
 import { SpendCapError } from '../spend.ts';
 import { TurnSuspendedError } from '../tools/tool.ts';
 import { buildPrompt, type OpenedTurn } from './build-prompt.ts';
@@ -51,9 +52,10 @@ export function answerTurn(
       signal,
     );
     const running = { services, turn, means, opened, run, ...built };
+    const answerCalls: LoopTurn['answerCalls'] = (round, watch) => callTools(running, round, watch);
     const context = { ...means, store: services.store };
     return retryWithLessContext(context, turn, signal, (shorter, onRefused) =>
-      runTurnLoop({ ...running, draft: { ...built.draft, ...shorter }, onRefused }),
+      runTurnLoop({ ...running, answerCalls, draft: { ...built.draft, ...shorter }, onRefused }),
     );
   };
   return catchModelFailure(ask, turn.reader, signal);

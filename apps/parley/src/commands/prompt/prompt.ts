@@ -252,7 +252,7 @@ async function findNextRun(
  * Returns the SOUL.md version in use (W06). Before the first start, no version is recorded and the
  * file itself is used.
  */
-async function findSoulInUse(
+export async function findSoulInUse(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   loaded: LoadedSettings,
   agent: string,
