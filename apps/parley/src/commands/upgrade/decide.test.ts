@@ -105,11 +105,6 @@ const CASES: readonly (readonly [
     'ask doctor',
   ],
   ['recorded turns with other requests', replayed(2), 'ask prompts'],
-  [
-    'a replay that fails',
-    commands({ replay: { code: 1, out: '', err: 'broken' } }),
-    'refuse prompts',
-  ],
   ['cases that fail', commands({ cases: done({}, 1) }), 'refuse cases'],
   ['no start', { run: { kind: 'failed', reason: 'broken' } }, 'refuse start'],
   ['an end by itself', run({ hasDied: true }), 'refuse start'],
@@ -165,6 +160,9 @@ describe('the decision about an upgrade', () => {
     const changed = record({ commands: replay });
     expect(decideUpgrade(changed, changed).kind).toBe('go');
     expect(decideUpgrade(record(replayed(1)), changed).kind).toBe('refuse');
+    const failing = record(commands({ replay: { code: 1, out: '', err: 'broken' } }));
+    expect(decideUpgrade(record(replayed(1)), failing).kind).toBe('refuse');
+    expect(decideUpgrade(record(), failing).kind).toBe('go');
   });
 
   it('[D18] passes intended changes that the operator accepts, and no others', () => {

@@ -147,7 +147,8 @@ function judgeReplay(before: Ended, after: Ended): readonly Finding[] {
     return [note('prompts', 'recorded turns were not replayed: it has no "parley replay"')];
   if (is.kind === 'failed') {
     const text = `replaying recorded turns failed: ${is.reason}`;
-    return [was.kind === 'failed' ? note('prompts', text) : refuse('prompts', text)];
+    // It also fails if no turn was recorded yet.
+    return [was.kind === 'replayed' ? refuse('prompts', text) : note('prompts', text)];
   }
   const { same, changed, diverged, incomplete } = is;
   const all = same + changed + diverged + incomplete;
