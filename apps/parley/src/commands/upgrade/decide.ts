@@ -160,10 +160,14 @@ function judgeReplay(before: Ended, after: Ended): readonly Finding[] {
 function judgeCases(before: Ended, after: Ended): readonly Finding[] {
   if (isUnknownCommand(after)) return [note('cases', 'no cases were run: it has no "parley eval"')];
   if (after.code === 0) return [note('cases', 'all cases pass')];
+  if (hasNoCases(after)) return [note('cases', 'there are no cases')];
   const text = `cases fail (code ${after.code}): ${firstLine(after.err || after.out)}`;
-  const failedBefore = before.code !== 0 && !isUnknownCommand(before);
+  const failedBefore = before.code !== 0 && !isUnknownCommand(before) && !hasNoCases(before);
   return [failedBefore ? note('cases', `${text}, as before`) : refuse('cases', text)];
 }
+
+/** Without any case, the command fails as well. */
+const hasNoCases = ({ out, err }: Ended): boolean => /there are no cases/i.test(`${err}${out}`);
 
 const MIN_LOG_LINES = 200;
 const MIN_STOP_MS = 2_000;
