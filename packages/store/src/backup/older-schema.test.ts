@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS, type Migration, migrate } from '../migrate.ts';
 import { openStore } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { fillTables, readFilledRows } from '../testing/filled-rows.ts';
+import { fillTables, readFixtureRows } from '../testing/filled-rows.ts';
 import { createAnswer, createMessage, startTurn } from '../testing/messages.ts';
 import { measureTables, readRecentMessages } from './inspect-copy.ts';
 import { copyIntoOlderSchema, hasNewerSchema, mergeLog } from './older-schema.ts';
@@ -43,7 +43,7 @@ async function fill(): Promise<void> {
 async function rowsOf(path: string) {
   const database = openSqlite({ path, name: path });
   try {
-    return await readFilledRows(database);
+    return await readFixtureRows(database);
   } finally {
     await database.close();
   }

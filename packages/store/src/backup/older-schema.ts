@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '@parley/core';
 import { StoreError } from '../database.ts';
-import { MIGRATIONS, migrate, readAppliedSteps } from '../migrate.ts';
+import { MIGRATIONS, migrate, readAppliedMigrations } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { TABLE_LIST } from '../tables.ts';
 import { quoteIdentifier } from './rows.ts';
@@ -10,7 +10,7 @@ import { quoteIdentifier } from './rows.ts';
 /** Whether a SQLite file has migrations that this version of Parley does not know. */
 export function hasNewerSchema(path: string): boolean {
   const known = new Set(MIGRATIONS.map(({ number }) => number));
-  return (readAppliedSteps(path) ?? []).some(({ number }) => !known.has(number));
+  return (readAppliedMigrations(path) ?? []).some(({ number }) => !known.has(number));
 }
 
 /**

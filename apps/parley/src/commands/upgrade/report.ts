@@ -1,4 +1,4 @@
-import { formatCounted } from '@parley/core';
+import { pluralize } from '@parley/core';
 import type { Decision, Finding } from './decide.ts';
 import type { Rehearsal } from './rehearse.ts';
 import type { ReleaseRun } from './run-release.ts';
@@ -10,9 +10,9 @@ export function formatRehearsal(rehearsal: Rehearsal): readonly string[] {
   const played = after.answers.length;
   return [
     `Rehearsed  Parley ${after.version} instead of ${before.version}, on a copy of the data, with simulated platforms and model`,
-    `Data       ${formatCounted(rows, 'table')} compared after the migration${describe(decision, ['migration', 'data', 'return'])}`,
+    `Data       ${pluralize(rows, 'table')} compared after the migration${describe(decision, ['migration', 'data', 'return'])}`,
     `Settings   checked as they are, and by the doctor${describe(decision, ['settings', 'doctor'])}`,
-    `Played     ${formatCounted(played, 'message')}, of which ${recorded} from the last hour${describe(decision, ['messages', 'privacy'])}`,
+    `Played     ${pluralize(played, 'message')}, of which ${recorded} from the last hour${describe(decision, ['messages', 'privacy'])}`,
     `Prompts    ${findText(decision, ['prompts'])}`,
     `Cases      ${findText(decision, ['cases'])}`,
     `Run        ${describeRun(after.run)}${describe(decision, ['start', 'log', 'stop'])}`,
@@ -56,7 +56,7 @@ function select({ findings }: Decision, kinds: readonly Finding['kind'][]): read
 function describeRun(run: ReleaseRun): string {
   if (run.kind === 'failed') return 'it did not start';
   const { readyMs, stop, log } = run;
-  return `ready after ${seconds(readyMs)} s, stopped within ${seconds(stop.tookMs)} s, ${formatCounted(log.errors, 'error')} in the log`;
+  return `ready after ${seconds(readyMs)} s, stopped within ${seconds(stop.tookMs)} s, ${pluralize(log.errors, 'error')} in the log`;
 }
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
