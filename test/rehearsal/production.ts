@@ -15,7 +15,7 @@ import { systemTime } from '@parley/core';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { CliContext } from '../../apps/parley/src/cli.ts';
 import {
-  getThisMachine,
+  getCurrentMachine,
   type ServiceMachine,
 } from '../../apps/parley/src/commands/service/manager.ts';
 import { installService } from '../../apps/parley/src/commands/service/service.ts';
@@ -58,7 +58,7 @@ export async function startProduction(builds: PackedBuilds): Promise<Production>
   ]);
   const root = await builds.install(home);
   const machine: ServiceMachine = {
-    ...getThisMachine({ PATH: `${programs}:/usr/bin:/bin` }),
+    ...getCurrentMachine({ PATH: `${programs}:/usr/bin:/bin` }),
     ...{ platform: 'linux', uid: 1000, user: 'ada', home },
     launcher: join(root, 'apps/parley/bin/parley.js'),
     at: (path) => join(home, path),

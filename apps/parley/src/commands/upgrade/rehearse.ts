@@ -5,8 +5,8 @@ import { readRecentMessages } from '@parley/store/backup';
 import type { DataFolder } from '../../data-folder.ts';
 import type { LoadedSettings } from '../../settings.ts';
 import { listWorkspaceFolders } from '../backup/contents.ts';
-import { makeBackup } from '../backup/make-backup.ts';
-import { readWritten } from '../simulate/play-folder.ts';
+import { createBackup } from '../backup/make-backup.ts';
+import { readRawSettings } from '../simulate/play-folder.ts';
 import { type Decision, decideUpgrade } from './decide.ts';
 import { listPlayedMessages } from './played-messages.ts';
 import { giveFolder, restoreCopy } from './rehearsal-copy.ts';
@@ -51,7 +51,7 @@ export async function backUp(
   { folder, loaded, clock }: RehearsedInstallation,
   file: string,
 ): Promise<void> {
-  await makeBackup({
+  await createBackup({
     ...{ file, clock, dataFolder: folder.path, settingsFile: folder.settingsFile },
     database: folder.storeUrl.slice('sqlite:'.length),
     workspaces: listWorkspaceFolders(loaded, folder.path),
@@ -85,7 +85,7 @@ export async function planRehearsal(
     );
     return {
       ...{ base, messages, model, limits, currentRoot, owners, close, recorded: recorded.length },
-      written: readWritten(folder.settingsFile),
+      written: readRawSettings(folder.settingsFile),
       ...{ settingsFile: folder.settingsFile, secrets: loaded.secrets, env },
       canary: `the password is ${randomBytes(9).toString('hex')}`,
       owner,

@@ -1,5 +1,5 @@
 import type { DataFolder } from '../../data-folder.ts';
-import { readKeptLog } from '../../log-reader.ts';
+import { readStoredLog } from '../../log-reader.ts';
 import { findGateway, requestGateway } from '../../running-gateway.ts';
 import type { ServiceManager } from '../service/manager.ts';
 import type { WatchSample } from './watch.ts';
@@ -27,7 +27,7 @@ export async function takeSample(
     return await answer.catch(() => null);
   };
   const health = /^(ready|degraded|down)/.exec((await ask('/readyz')) ?? '')?.[1];
-  const { lines } = await readKeptLog(folder.logs, {
+  const { lines } = await readStoredLog(folder.logs, {
     level: 'error',
     after: since,
     limit: MAX_LINES,

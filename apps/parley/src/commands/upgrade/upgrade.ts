@@ -7,7 +7,7 @@ import { INSTALLATION } from '@parley/core/installation';
 import { type CliContext, hasDatabase } from '../../cli.ts';
 import { formatCommandLine, UsageError } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
-import { getThisMachine, type ServiceMachine, type ServiceManager } from '../service/manager.ts';
+import { getCurrentMachine, type ServiceMachine, type ServiceManager } from '../service/manager.ts';
 import { ACCEPTABLE } from './decide.ts';
 import { findRelease } from './find-release.ts';
 import { detectHowItRuns, type HowItRuns } from './how-it-runs.ts';
@@ -118,7 +118,7 @@ export async function runUpgrade(
 
 function createUpgradeContext({ env }: CliContext): UpgradeContext {
   return {
-    ...{ machine: getThisMachine(env), limits: LIMITS, watch: WATCH_LIMITS },
+    ...{ machine: getCurrentMachine(env), limits: LIMITS, watch: WATCH_LIMITS },
     time: { ...systemTime, wait: (ms) => sleep(ms) },
     current: fileURLToPath(INSTALLATION),
   };
