@@ -1,5 +1,5 @@
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
-import { change, createRefusal } from '@parley/core';
+import { createRefusalError, defineChangeOperation } from '@parley/core';
 import type { RecordedTurn, Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -40,20 +40,20 @@ interface ReplayNeeds {
 
 /** Operations that run recorded turns again (G22). Only owners may see what they show. */
 export const operations = {
-  turn: change(
+  turn: defineChangeOperation(
     'Run a recorded turn again, with another model, profile or file; only its cost is stored',
     ReplayFields,
     async ({ store, replays }: ReplayNeeds, { turn, ...choice }) => {
       const recorded =
         (await store.recordedTurns.ofTurn(turn)) ?? (await store.prompts.ofTurn(turn));
       if (recorded === null)
-        throw createRefusal('no-turn', `Nothing is kept of the turn ${JSON.stringify(turn)}.`);
+        throw createRefusalError('no-turn', `Nothing is kept of the turn ${JSON.stringify(turn)}.`);
       const { conversationId, model } = recorded;
       const replay = await replays();
       const key = { turnId: turn, conversationId, model: model ?? '' };
       const outcome = await replay(choice, key, AbortSignal.timeout(REPLAY_MS));
       if (outcome === null)
-        throw createRefusal('no-turn', `Nothing is kept of the turn ${JSON.stringify(turn)}.`);
+        throw createRefusalError('no-turn', `Nothing is kept of the turn ${JSON.stringify(turn)}.`);
       return outcome;
     },
   ),

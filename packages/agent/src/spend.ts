@@ -7,12 +7,12 @@ import {
   reasonOf,
 } from '@parley/core';
 import {
-  type CountedUsage,
   countInputTokens,
+  type DailySpend,
   type SpendAccount,
-  type SpentOfDay,
   type Store,
   type TurnRepository,
+  type UsageTotals,
 } from '@parley/store';
 import type { StepUsage } from './loop/turn-journal.ts';
 import { createLocalTime } from './time.ts';
@@ -184,10 +184,10 @@ type SpenderKind = 'owner' | 'known' | 'stranger';
  */
 export function findReachedCap(
   caps: SpendCaps,
-  spent: Omit<SpentOfDay, 'ofAgent'>,
-  { turn, by }: { readonly turn: CountedUsage; readonly by: SpenderKind },
+  spent: Omit<DailySpend, 'ofAgent'>,
+  { turn, by }: { readonly turn: UsageTotals; readonly by: SpenderKind },
 ): ReachedCap | null {
-  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: CountedUsage): boolean =>
+  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: UsageTotals): boolean =>
     (cap?.tokens !== undefined && tokens + turn.tokens >= cap.tokens) ||
     (cap?.usd !== undefined && costUsd + turn.costUsd >= cap.usd);
   const isExempt = by === 'owner' && !caps.capOwners;

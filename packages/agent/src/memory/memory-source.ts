@@ -2,7 +2,6 @@ import type { PromptPart, Reader } from '@parley/core';
 import type { ContextSource, PromptFeatures } from '@parley/prompt';
 import type { MemoryIndex } from '@parley/store';
 import {
-  cutText,
   isOutOfSession,
   type MemoryEntry,
   type MemoryHit,
@@ -11,6 +10,7 @@ import {
   MemoryType,
   type SavedMemory,
   summarizeProfile,
+  truncateText,
 } from '@parley/workspace';
 import { z } from 'zod';
 import { createFailure, defineTool, type Tool } from '../tools/tool.ts';
@@ -96,12 +96,12 @@ async function createProfiles(
 }
 
 function toKnowledgePart({ text, heading, source, audience }: MemoryHit): PromptPart {
-  const shown = cutText(text, KNOWLEDGE_LENGTH, source).text;
+  const shown = truncateText(text, KNOWLEDGE_LENGTH, source).text;
   return { source, audience, text: heading === '' ? shown : `${heading}\n${shown}` };
 }
 
 function formatMemory({ text, heading, source, entry }: MemoryHit, length: number): string {
-  const shown = cutText(text, length, source).text;
+  const shown = truncateText(text, length, source).text;
   if (entry === undefined)
     return heading === '' ? `${shown} (${source})` : `${heading}: ${shown} (${source})`;
   const { type, person, date, words } = entry;
