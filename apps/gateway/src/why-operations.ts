@@ -3,7 +3,7 @@ import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
-interface WhyNeeds {
+interface WhyOperationDeps {
   readonly store: Pick<Store, 'why'>;
   readonly clock: Clock;
   readonly scrub: Scrub;
@@ -23,12 +23,12 @@ export const operations = {
   message: defineReadOperation(
     'Show the stages of a message, or the exact reason why there was no answer',
     { message: z.string().trim().min(1, NAME_NEEDED).max(MAX_NAME, NAME_NEEDED) },
-    ({ store, clock }: WhyNeeds, asked) => store.why.ask(asked, clock()),
+    ({ store, clock }: WhyOperationDeps, asked) => store.why.ask(asked, clock()),
   ),
   recent: defineReadOperation(
     'The newest messages',
     {},
-    async ({ store, scrub, defaultAgent }: WhyNeeds) => {
+    async ({ store, scrub, defaultAgent }: WhyOperationDeps) => {
       const messages = await store.why.recent(MAX_RECENT);
       return {
         messages: messages.map(({ conversationId, text, ...facts }) => ({

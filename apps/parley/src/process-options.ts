@@ -73,7 +73,7 @@ export interface OpenLog {
  * Opens the file that stores this process's log lines for the page; undefined if the settings
  * disable it.
  */
-export function openKeptLogOf(
+export function openProcessLog(
   { folder, clock, role = 'all' }: Pick<StartOptions, 'folder' | 'clock' | 'role'>,
   { settings }: Pick<LoadedSettings, 'settings'>,
 ): PersistentLog | undefined {

@@ -83,8 +83,8 @@ async function listDatabaseNotes(
   const [setback, last] = await Promise.all([store.state.lastSetback(), store.retention.last()]);
   const notes: string[] = [];
   if (setback !== null && now - setback.at < SETBACK_REPORTED_MS) {
-    const { describeSetback } = await import('./database-mark.ts');
-    notes.push(describeSetback(setback, folder));
+    const { describeRollback } = await import('./database-mark.ts');
+    notes.push(describeRollback(setback, folder));
   }
   if (last !== null && now - last.countedTo > HELD_REPORTED_MS) {
     const from = new Date(last.countedTo).toISOString();
@@ -100,8 +100,8 @@ async function describeProcesses(
   processes: readonly RunningProcess[],
 ): Promise<StatusReport['processes']> {
   if (processes.length === 0) return [];
-  const { describeStrangers } = await import('./deployment.ts');
-  return [...describeStrangers(processes)];
+  const { describeProcessDifferences } = await import('./deployment.ts');
+  return [...describeProcessDifferences(processes)];
 }
 
 export interface GaugeDeps {
@@ -133,15 +133,15 @@ export function openGauges(deps: GaugeDeps) {
     health: HealthReport,
   ): Promise<readonly GaugeReading[]> => {
     const read = await Promise.all([
-      readOrSkip(deps, 'database', () => readDatabaseGauges(deps)),
-      readOrSkip(deps, 'queue', () => readQueueGauges(deps)),
+      readGaugesOrSkip(deps, 'database', () => readDatabaseGauges(deps)),
+      readGaugesOrSkip(deps, 'queue', () => readQueueGauges(deps)),
     ]);
     const ready = createSingleGauge('parley_ready', health.status === 'down' ? 0 : 1);
     return [ready, createChannelGauge(channels), ...createLagGauges(lag), ...read.flat()];
   };
 }
 
-async function readOrSkip(
+async function readGaugesOrSkip(
   { log }: GaugeDeps,
   what: 'database' | 'queue',
   work: () => Promise<readonly GaugeReading[]>,

@@ -31,7 +31,7 @@ function formatUsage(report: UsageReport): string {
     `${formatPeriod(report)} (${report.timeZone})`,
     '',
     isUsed(total) ? table : 'Nothing was used.',
-    ...listNotes(report),
+    ...listUsageNotes(report),
     '',
     ...listCapLines(report),
   ].join('\n');
@@ -81,7 +81,7 @@ export function formatMoney({
   return costUsd === 0 ? 'unknown cost' : `over $${costUsd.toFixed(4)}`;
 }
 
-function listNotes({ total, isWhole, days }: UsageReport): string[] {
+function listUsageNotes({ total, isWhole, days }: UsageReport): string[] {
   const oldest = days[0]?.day ?? '';
   return [
     ...(total.unpriced === 0

@@ -8,7 +8,7 @@ import {
 } from '@parley/core';
 import type { DoneEffect, RewindPoint, Rewound } from '@parley/store';
 import { defineChatCommand, type MessageMemory } from './command.ts';
-import { toServiceAsker } from './service-command.ts';
+import { toServiceCommandSender } from './service-command.ts';
 
 /** The most exchanges that one command undoes. */
 const MAX_EXCHANGES = 50;
@@ -32,7 +32,7 @@ export const rewind = defineChatCommand({
   who: 'everyone',
   groupRight: 'needed',
   prepare: async (context, { services }) =>
-    (await services.savedMemories?.(toServiceAsker(context))) ?? [],
+    (await services.savedMemories?.(toServiceCommandSender(context))) ?? [],
   async run({ argument, message, conversationId }, transaction, memories) {
     const point = parseRewindPoint(argument, message);
     if (point === null) return { answer: HOW };

@@ -16,7 +16,7 @@ export function getPairingRules({ rules: { policy } }: Pick<IngressDeps, 'rules'
  * Stores a stranger's request and sends the code: to the stranger or, on a channel that does not
  * answer strangers, to an owner whose direct chat is known. The log never names the stranger.
  */
-export async function askOwner(
+export async function requestPairing(
   deps: IngressDeps,
   admitted: AdmittedMessage,
 ): Promise<'new' | 'known' | 'full'> {

@@ -6,8 +6,8 @@ import { type Route, toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { formatAmount, formatDay, formatMoment, formatTimeOfDay } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
-import { type Older, useGrowing } from '../ui/growing.ts';
-import { List, OlderButton, ShowData } from '../ui/widgets.tsx';
+import { type OlderPage, useGrowingList } from '../ui/growing.ts';
+import { DataContent, List, OlderButton } from '../ui/widgets.tsx';
 import { ComparisonView } from './comparison.tsx';
 import { PromptLayers } from './layers.tsx';
 import { PreviewSheet } from './preview.tsx';
@@ -17,7 +17,7 @@ import { PreviewSheet } from './preview.tsx';
  * All of their text is shown as plain text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
-  const data = useGrowing('prompts/list', {}, undefined, readPrompts, ({ turnId }) => turnId);
+  const data = useGrowingList('prompts/list', {}, undefined, toPromptPage, ({ turnId }) => turnId);
   const { isShown } = useRowAgents();
   const turns = (data.value ?? []).filter(({ conversationId }) => isShown(conversationId));
   const isPreview = view === 'preview';
@@ -34,29 +34,29 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
           <a class="quiet" href={toHref('preview')} aria-current={isPreview ? 'true' : undefined}>
             Preview…
           </a>
-          <ShowData data={data}>
+          <DataContent data={data}>
             {() => (
               <TurnList turns={turns} chosen={isPreview ? undefined : chosen} older={data.older} />
             )}
-          </ShowData>
+          </DataContent>
         </>
       }
       back={toHref('prompt')}
     >
       {isPreview && <PreviewSheet />}
       {!isPreview && chosen && (
-        <Turn key={chosen} turnId={chosen} against={against} turns={turns} />
+        <RecordedTurnView key={chosen} turnId={chosen} against={against} turns={turns} />
       )}
     </SplitView>
   );
 }
 
-function readPrompts({ prompts: items, next }: OutputOf<'prompts/list'>) {
+function toPromptPage({ prompts: items, next }: OutputOf<'prompts/list'>) {
   return { items, next };
 }
 
 interface TurnListProps {
-  readonly older: Older | null;
+  readonly older: OlderPage | null;
   readonly turns: readonly PromptSummary[];
   readonly chosen: string | undefined;
 }
@@ -125,7 +125,7 @@ interface TurnProps {
   readonly turns: readonly PromptSummary[];
 }
 
-function Turn({ turnId, against, turns }: TurnProps): VNode {
+function RecordedTurnView({ turnId, against, turns }: TurnProps): VNode {
   const data = useOperation('prompts/show', { turn: turnId });
   const turn = data.value;
   return (
@@ -133,21 +133,21 @@ function Turn({ turnId, against, turns }: TurnProps): VNode {
       {turn && <TurnHead turn={turn} />}
       {turn && <CompareChoice turn={turn} turns={turns} against={against} />}
       {against === null ? (
-        <ShowData data={data}>
+        <DataContent data={data}>
           {(prompt) => (
             <div class="sheet">
               <PromptLayers request={prompt} />
             </div>
           )}
-        </ShowData>
+        </DataContent>
       ) : (
-        <ComparedTurns turnId={turnId} against={against} />
+        <TurnComparison turnId={turnId} against={against} />
       )}
     </>
   );
 }
 
-function ComparedTurns({
+function TurnComparison({
   turnId,
   against,
 }: {
@@ -156,7 +156,9 @@ function ComparedTurns({
 }): VNode {
   const data = useOperation('prompts/compare', { before: against, after: turnId });
   return (
-    <ShowData data={data}>{(comparison) => <ComparisonView comparison={comparison} />}</ShowData>
+    <DataContent data={data}>
+      {(comparison) => <ComparisonView comparison={comparison} />}
+    </DataContent>
   );
 }
 

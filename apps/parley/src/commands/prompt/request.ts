@@ -154,7 +154,7 @@ function getRenderTarget(channel: string): RenderTarget {
 }
 
 /** Returns the abilities of a channel that affect the prompt or its tools. */
-function getAbilities(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
+function getRouteCapabilities(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
   return {
     ...(MESSENGERS.has(channel) && { quotes: true, acts: ['react', 'edit', 'delete'] }),
     ...(channel in TARGETS && { voice: true }),
@@ -178,7 +178,7 @@ export function createHypotheticalTurn(
   const chat = getChat(asked);
   const { id, name } = getPerson(asked);
   const to = { channel, account, chatId: chat.id, chatType: chat.type };
-  const route = { ...to, ...getAbilities(channel), target: getRenderTarget(channel) };
+  const route = { ...to, ...getRouteCapabilities(channel), target: getRenderTarget(channel) };
   const message = {
     channel,
     account,
