@@ -1,5 +1,5 @@
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
-import { change, createRefusal } from '@parley/core';
+import { change, createRefusal, read } from '@parley/core';
 import type { RecordedTurn, Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -36,10 +36,21 @@ export type ReplayTurn = (
 interface ReplayNeeds {
   readonly store: Pick<Store, 'recordedTurns' | 'prompts'>;
   replays(): Promise<ReplayTurn>;
+  /** Lists what turns of the named agent can be replayed with; without a name, the default one. */
+  replayChoices(agent: string | undefined): Promise<{
+    /** The models in the settings, as `provider/model`; the first one is the agent's own. */
+    readonly models: readonly string[];
+    readonly profiles: readonly string[];
+  }>;
 }
 
 /** Operations that run recorded turns again (G22). Only owners may see what they show. */
 export const operations = {
+  choices: read(
+    'The models and profiles with which turns of an agent can be replayed',
+    {},
+    ({ replayChoices }: ReplayNeeds, _, { agent }) => replayChoices(agent),
+  ),
   turn: change(
     'Run a recorded turn again, with another model, profile or file; only its cost is stored',
     ReplayFields,

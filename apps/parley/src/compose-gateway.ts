@@ -217,6 +217,10 @@ function createOperationServices(
       const deps = { ...options, store, loaded: agents.loaded };
       return (choice, ...asked) => openReplays(choice, deps)(...asked);
     },
+    async replayChoices(name) {
+      const { listReplayChoices } = await import('./commands/replay/list-choices.ts');
+      return listReplayChoices(agents.loaded, name, folder);
+    },
     cron: async () => agents.cron,
     heartbeat: async (name) => agentOf(name).proactive.heartbeat,
     hooks: async () => hooks,
