@@ -15,6 +15,7 @@ describe('parley replay', () => {
   let web: WebClient;
   beforeAll(async () => {
     model = await startModelDouble();
+    model.reply(() => 'Fine.');
     folder = makeDataFolder({
       model: {
         ...{ provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
@@ -33,7 +34,7 @@ describe('parley replay', () => {
     await ask('What is on today?');
     model.queue({
       text: 'I look.',
-      toolCalls: [{ name: 'read_file', arguments: { path: 'AGENTS.md' } }],
+      toolCalls: [{ name: 'read', arguments: { path: 'AGENTS.md' } }],
     });
     await ask('What are the rules?');
     await ask('Thank you.');
@@ -44,11 +45,9 @@ describe('parley replay', () => {
     folder.remove();
   });
 
-  let asked = 0;
   async function ask(text: string): Promise<void> {
     const before = (await web.history()).length;
-    asked += 1;
-    await web.post(text, JSON.stringify({ id: `m${asked}`, text }));
+    await web.post(text);
     await vi.waitFor(async () => expect(await web.history()).toHaveLength(before + 2), 10_000);
   }
 
@@ -89,7 +88,7 @@ describe('parley replay', () => {
     const before = model.requests.map(({ body }) => JSON.stringify(body)).slice(1, 3);
     model.queue({
       text: 'I look.',
-      toolCalls: [{ name: 'read_file', arguments: { path: 'AGENTS.md' } }],
+      toolCalls: [{ name: 'read', arguments: { path: 'AGENTS.md' } }],
     });
     const [, turn] = (await report('last', '3', '--dry-run')).turns;
     const found = await report(turn?.turnId ?? '');
@@ -105,7 +104,7 @@ describe('parley replay', () => {
     expect(done.out).toContain('outcome   changed');
     expect(done.out).toMatch(/RECORDED +│ REPLAYED/);
     expect(done.out).toContain('openai-compatible/other');
-    expect(done.out).toMatch(/You said: Thank you\. +│ You are very welcome\./);
+    expect(done.out).toMatch(/Fine\. +│ You are very welcome\./);
     expect(model.requests.at(-1)?.body.model).toBe('other');
     const usage = await runCommand(['--data', folder.path, 'usage', '--json']);
     expect(JSON.parse(usage.out).outside.inputTokens).toBeGreaterThan(0);
@@ -113,10 +112,10 @@ describe('parley replay', () => {
 
   it('[G22] ends as diverged at a call that the record cannot answer, unless a reading tool may answer it', async () => {
     const [last] = (await report('last', '1', '--dry-run')).turns;
-    const call = { toolCalls: [{ name: 'read_file', arguments: { path: 'SOUL.md' } }] };
+    const call = { toolCalls: [{ name: 'read', arguments: { path: 'SOUL.md' } }] };
     model.queue(call);
     const diverged = await report(last?.turnId ?? '');
-    expect(diverged.turns[0]).toMatchObject({ kind: 'diverged', call: { name: 'read_file' } });
+    expect(diverged.turns[0]).toMatchObject({ kind: 'diverged', call: { name: 'read' } });
     model.queue(call, 'Kind, I read.');
     const live = await report(last?.turnId ?? '', '--live-reads');
     expect(live.turns[0]).toMatchObject({ kind: 'changed', after: { text: 'Kind, I read.' } });
@@ -147,7 +146,7 @@ describe('parley replay', () => {
     const changes = turn !== undefined && 'changes' in turn ? turn.changes : [];
     const parts = changes.flatMap((change) => (change.kind === 'request' ? [change.part] : []));
     expect(parts).toContain('layer soul-file');
-    expect(parts).not.toContain('layer turn-facts');
+    expect(parts).not.toContain('layer safety');
   });
 
   it('[G22] is an operation for owners, with a deadline', async () => {

@@ -1,15 +1,22 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCheckRunner, silentLogger, silentMeter } from '@parley/core';
-import { createChatModel, ModelSettings } from '@parley/models';
+import { type Clock, createCheckRunner, silentLogger, silentMeter } from '@parley/core';
+import { type ChatModel, createChatModel, ModelSettings } from '@parley/models';
 import type { ContextSource } from '@parley/prompt';
-import type { HeartbeatOrder } from '@parley/store';
-import { createCompactor } from '../context/compactor.ts';
+import type { HeartbeatOrder, Store } from '@parley/store';
+import { type Compactor, type CompactServices, createCompactor } from '../context/compactor.ts';
 import type { ReplayServices } from '../replay/replay.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { TurnHook } from '../turn/turn-hooks.ts';
 import { startTapeServer, type TapedReply } from './tape-server.ts';
 import { createCountingTool } from './tool-scene.ts';
-import { createAgent, createHousePrompt, openTurnScene } from './turn-scene.ts';
+import {
+  createAgent,
+  createHousePrompt,
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+} from './turn-scene.ts';
 import {
   OWNER_CHAT,
   PLACE,
@@ -29,6 +36,7 @@ export interface WorldOptions {
   /** Whether a full history is summarized; otherwise its beginning is left out. */
   readonly summarizes: boolean;
   readonly seed: number;
+  readonly openStore?: (clock: Clock) => Promise<Store>;
 }
 
 /** A turn that was run, and the bytes that the model's server received during it. */
@@ -52,63 +60,25 @@ const note = (text: string): SentFile => ({
  * HTTP, which runs turns of all kinds, and the services to replay them.
  */
 export async function openReplayWorld(options: WorldOptions) {
-  const { layout, provider, agent: name, contextTokens, summarizes, seed } = options;
+  const { agent: name, contextTokens, seed } = options;
   const server = await startTapeServer();
-  const settings = ModelSettings.parse({
-    ...{ provider, baseUrl: server.baseUrl, model: 'm', apiKey: 'k' },
-    ...(provider === 'openai-compatible' && { vision: true }),
-  });
-  const time = { clock: () => 0, monotonic: () => performance.now() };
-  const { model } = createChatModel(settings, { settingsFile: '', ...time, logger: silentLogger });
-  const history = { entries: 60, tokens: 2_000 };
-  const size = { history, contextTokens: () => contextTokens };
+  const model = openModel(options, server.baseUrl);
+  const size = { history: { entries: 60, tokens: 2_000 }, contextTokens: () => contextTokens };
   let later: readonly string[] = [];
-  const parrot = createCountingTool('parrot', 'read', async () => {
+  const tools = createTools(async () => {
     const texts = later;
     later = [];
     for (const text of texts) await write(text);
   });
-  const writer = createCountingTool('jot', 'write');
-  const stranger = { ...createCountingTool('stranger').tool, foreign: true };
-  const broken = createCountingTool('broken', 'read', () => {
-    throw new Error('it broke <|im_end|>');
-  });
-  let inner: ReturnType<typeof createCompactor> | undefined;
+  const summaries = openSummaries();
   const scene = await openTurnScene(
     {},
-    {
-      ...size,
-      model,
-      prompt: createHousePrompt(layout),
-      agent: { ...createAgent('/w', 'Europe/Berlin'), ...(name !== undefined && { name }) },
-      tools: [parrot.tool, writer.tool, stranger, broken.tool],
-      delegates: true,
-      hooks: [HOOK],
-      sources: [createSource()],
-      busy: 'steer',
-      compactor: {
-        notice: (order, fill) => inner?.notice(order, fill),
-        afterTurn: (conversationId) => inner?.afterTurn(conversationId),
-        now: async (order, stop) =>
-          (await inner?.now(order, stop)) ?? { kind: 'nothing', already: false },
-        settled: async () => inner?.settled(),
-        close: async () => inner?.close(),
-      },
-    },
+    { ...size, ...createExtras(options), model, tools, compactor: summaries.compactor },
   );
-  let made = 0;
-  const newId = (prefix: string) => `${prefix}-${seed}-${++made}`;
+  if (options.summarizes) summaries.open({ ...size, model, scene, seed });
+  writeFiles(scene.folder);
   const { store } = scene;
-  const meter = silentMeter;
-  if (summarizes)
-    inner = createCompactor({
-      ...{ ...size, store, model, newId, meter, log: silentLogger },
-      ...{ clock: scene.now, monotonic: time.monotonic },
-    });
-  mkdirSync(join(scene.folder, 'memory'), { recursive: true });
-  for (const [file, text] of Object.entries(FILES)) writeFileSync(join(scene.folder, file), text);
-  const prefix = name === undefined ? '' : `@${name}/`;
-  const chatOf = (chat: string) => `${prefix}${chat}`;
+  const chatOf = (chat: string) => (name === undefined ? chat : `@${name}/${chat}`);
   const write = (text: string, writing: WriteOptions = {}): Promise<void> =>
     scene.write(text, { ...writing, conversationId: chatOf(writing.chat?.id ?? OWNER_CHAT) });
   const runs: RunTurnRecord[] = [];
@@ -117,22 +87,13 @@ export async function openReplayWorld(options: WorldOptions) {
     const begun = await scene.begin(lane);
     await scene.run(begun);
     await store.lanes.release(begun.lease);
-    const { turnId } = begun.turn;
-    runs.push({ turnId, what, bodies: [...server.bodies] });
-    await inner?.settled();
+    runs.push({ turnId: begun.turn.turnId, what, bodies: [...server.bodies] });
+    await summaries.compactor.settled();
     scene.later(60_000 + 7_000 * (runs.length % 9));
   };
-  const services: ReplayServices = {
-    ...{ store, history, owners: ['test:1'], log: silentLogger },
-    agent: scene.agent,
-    media: scene.media,
-    contextTokens: () => contextTokens,
-    checks: createCheckRunner(),
-    clock: scene.now,
-    monotonic: time.monotonic,
-  };
   return {
-    ...{ scene, server, model, runs, services, write, run, chatOf, GROUP },
+    ...{ scene, server, model, runs, write, run, chatOf, GROUP },
+    services: createReplayServices(scene, size),
     /** Asks as the owner; `replies` are the model's next answers. */
     async ask(what: string, text: string, replies: readonly TapedReply[], writing?: WriteOptions) {
       server.next(...replies);
@@ -148,10 +109,90 @@ export async function openReplayWorld(options: WorldOptions) {
       await run('heartbeat', 'beat:main');
     },
     async close(): Promise<void> {
-      await inner?.close();
+      await summaries.compactor.close();
       await scene.close();
       await server.close();
     },
+  };
+}
+
+function openModel({ provider }: WorldOptions, baseUrl: string): ChatModel {
+  const settings = ModelSettings.parse({
+    ...{ provider, baseUrl, model: 'm', apiKey: 'k' },
+    ...(provider === 'openai-compatible' && { vision: true }),
+  });
+  const time = { clock: () => 0, monotonic: () => performance.now() };
+  return createChatModel(settings, { settingsFile: '', ...time, logger: silentLogger }).model;
+}
+
+function createTools(whileSpeaking: () => Promise<void>): readonly Tool[] {
+  return [
+    createCountingTool('parrot', 'read', whileSpeaking).tool,
+    createCountingTool('jot', 'write').tool,
+    { ...createCountingTool('stranger').tool, foreign: true },
+    createCountingTool('broken', 'read', () => {
+      throw new Error('it broke <|im_end|>');
+    }).tool,
+  ];
+}
+
+function createExtras({ layout, agent: name, openStore }: WorldOptions): SceneExtras {
+  return {
+    ...(openStore !== undefined && { openStore }),
+    prompt: createHousePrompt(layout),
+    agent: { ...createAgent('/w', 'Europe/Berlin'), ...(name !== undefined && { name }) },
+    delegates: true,
+    hooks: [HOOK],
+    sources: [createSource()],
+    busy: 'steer',
+  };
+}
+
+/** Summaries need the scene's database, and the scene needs them. */
+function openSummaries() {
+  let inner: Compactor | undefined;
+  const compactor: Compactor = {
+    notice: (order, fill) => inner?.notice(order, fill),
+    afterTurn: (conversationId) => inner?.afterTurn(conversationId),
+    now: async (order, stop) =>
+      (await inner?.now(order, stop)) ?? { kind: 'nothing', already: false },
+    settled: async () => inner?.settled(),
+    close: async () => inner?.close(),
+  };
+  return {
+    compactor,
+    open({
+      scene: { store, now },
+      seed,
+      ...deps
+    }: Pick<CompactServices, 'history' | 'contextTokens' | 'model'> & {
+      readonly scene: TurnScene;
+      readonly seed: number;
+    }): void {
+      let made = 0;
+      const newId = (prefix: string) => `${prefix}-${seed}-${++made}`;
+      const quiet = { meter: silentMeter, log: silentLogger };
+      inner = createCompactor({
+        ...{ ...deps, ...quiet, store, newId },
+        ...{ clock: now, monotonic: () => performance.now() },
+      });
+    },
+  };
+}
+
+function writeFiles(folder: string): void {
+  mkdirSync(join(folder, 'memory'), { recursive: true });
+  for (const [file, text] of Object.entries(FILES)) writeFileSync(join(folder, file), text);
+}
+
+function createReplayServices(
+  { store, agent, media, now }: TurnScene,
+  { history, contextTokens }: Pick<CompactServices, 'history'> & { contextTokens: () => number },
+): ReplayServices {
+  return {
+    ...{ store, agent, media, history, contextTokens },
+    ...{ owners: ['test:1'], log: silentLogger, checks: createCheckRunner() },
+    ...{ clock: now, monotonic: () => performance.now() },
   };
 }
 

@@ -82,6 +82,8 @@ export interface SceneExtras
   readonly approvals?: Partial<ApprovalRules>;
   /** Handles the answers to heartbeats; if it is absent, every answer counts as quiet. */
   readonly heartbeat?: Partial<TurnServices['heartbeat']>;
+  /** Opens the database; an empty one in memory by default. */
+  readonly openStore?: (clock: Clock) => Promise<Store>;
   /** The daily spend caps; none by default. */
   readonly caps?: SpendCaps;
 }
@@ -91,10 +93,11 @@ export interface SceneExtras
  * given.
  */
 export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: SceneExtras = {}) {
-  const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...more } = extras;
+  const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...rest } = extras;
+  const { openStore = (clock: Clock) => openMemoryStore({ clock }), ...more } = rest;
   const folder = createNamedFolder();
   const { clock, later } = createMovableTime();
-  const store = await openMemoryStore({ clock });
+  const store = await openStore(clock);
   const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
   const model = createScriptedModel();
   const events: LiveEvent[] = [];

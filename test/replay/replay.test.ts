@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ReplayServices, replayRecordedTurn } from '@parley/agent/replay';
+import { openStore, type Store } from '@parley/store';
+import { Client } from 'pg';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import {
+  KINDS,
+  openReplayWorld,
+  type ReplayWorld,
+  type WorldOptions,
+} from '../../packages/agent/src/testing/replay-world.ts';
+import { OWNER_CHAT } from '../../packages/agent/src/testing/write-message.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
+
+const OPTIONS: WorldOptions = {
+  layout: 'parley',
+  provider: 'openai-compatible',
+  agent: undefined,
+  contextTokens: 100_000,
+  summarizes: true,
+  seed: 1,
+};
+
+const postgresUrl = inject('postgresUrl');
+
+let world: ReplayWorld;
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  await world.close();
+  for (const end of ends.splice(0)) await end();
+});
+
+const replay = (turnId: string, more: Partial<ReplayServices> = {}, asks = false) =>
+  replayRecordedTurn(
+    { ...world.services, ...more },
+    turnId,
+    { model: asks ? world.model : null },
+    AbortSignal.timeout(30_000),
+  );
+
+const lastTurn = (): string => world.runs.at(-1)?.turnId ?? '';
+
+/** One hash for the names and contents of all files. */
+function hashFolder(folder: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder, { recursive: true }).map(String).toSorted()) {
+    // SQLite notes its readers in shared memory.
+    if (name.endsWith('.db-shm')) continue;
+    hash.update(name);
+    if (statSync(join(folder, name)).isFile()) hash.update(readFileSync(join(folder, name)));
+  }
+  return hash.digest('hex');
+}
+
+interface OpenedDatabase {
+  readonly open: NonNullable<WorldOptions['openStore']>;
+  /** One hash for everything in the database. */
+  readonly hash: () => Promise<string>;
+}
+
+async function openSqliteFile(): Promise<OpenedDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-replay-'));
+  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  const url = `sqlite:${join(folder, 'parley.db')}`;
+  return { open: (clock) => openStore({ url, clock }), hash: async () => hashFolder(folder) };
+}
+
+async function openPostgres(): Promise<OpenedDatabase> {
+  const { url, drop } = await createFreshDatabase(postgresUrl ?? '');
+  ends.push(drop);
+  const hash = async () => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const tables = await client.query(
+      "select table_name as name from information_schema.tables where table_schema = 'public' order by 1",
+    );
+    const hashes: string[] = [];
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query(
+        `select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as hash from ${name} as t`,
+      );
+      hashes.push(`${name} ${rows[0].hash}`);
+    }
+    await client.end();
+    return hashes.join('\n');
+  };
+  return { open: (clock) => openStore({ url, clock }), hash };
+}
+
+describe.each([
+  ['SQLite', openSqliteFile, true],
+  ['PostgreSQL', openPostgres, postgresUrl !== null],
+] as const)('replays on %s', (_name, openDatabase, available) => {
+  it.runIf(available)(
+    '[G22] write nothing to the database or the workspace, whether or not they ask a model',
+    { timeout: 120_000 },
+    async () => {
+      const database = await openDatabase();
+      world = await openReplayWorld({ ...OPTIONS, openStore: database.open });
+      for (const run of Object.values(KINDS)) await run(world, 1);
+      world.server.replay();
+      const before = [await database.hash(), hashFolder(world.scene.folder)];
+      const outcomes = [];
+      for (const { turnId, what } of world.runs) {
+        for (const asks of [false, true]) {
+          const outcome = await replay(turnId, {}, asks);
+          outcomes.push([what, asks, outcome?.kind]);
+        }
+      }
+      expect(outcomes).toEqual(outcomes.map(([what, asks]) => [what, asks, 'same']));
+      expect(outcomes.length).toBeGreaterThan(30);
+      expect([await database.hash(), hashFolder(world.scene.folder)]).toEqual(before);
+    },
+  );
+});
+
+describe('a replay without what it needs', () => {
+  const ask = (text: string) => world.ask('plain', text, [{ text: 'Noted.' }]);
+
+  it('[G22] is incomplete once its prompt is no longer kept', async () => {
+    world = await openReplayWorld(OPTIONS);
+    await ask('Hello');
+    const forever = Number.POSITIVE_INFINITY;
+    const others = { messages: forever, history: forever, decisions: forever, spend: forever };
+    const now = world.scene.now() + 8 * 24 * 60 * 60_000;
+    const pace = { clock: () => now, countFrom: now, pause: async () => true };
+    const ages = { ...others, prompts: 7 * 24 * 60 * 60_000 };
+    await world.scene.store.retention.run({ ages, bytes: forever }, pace);
+    const outcome = await replay(lastTurn());
+    expect(outcome).toMatchObject({ kind: 'incomplete', missing: 'record', question: 'Hello' });
+  });
+
+  it('[G22] is incomplete once a file is gone, and never sends a guess', async () => {
+    world = await openReplayWorld(OPTIONS);
+    await KINDS.picture?.(world, 1);
+    await world.scene.store.attachments.forget(world.scene.now() + 1, world.scene.now());
+    const outcome = await replay(lastTurn(), {}, true);
+    expect(outcome).toMatchObject({ kind: 'incomplete', missing: 'files' });
+    expect(world.server.bodies).toHaveLength(1);
+  });
+
+  it('[G22] is incomplete once a text was forgotten in its history', async () => {
+    world = await openReplayWorld(OPTIONS);
+    await ask('My code is canary-4711.');
+    await ask('Thank you.');
+    await world.scene.store.forgetting.forget({
+      conversations: [OWNER_CHAT],
+      ownersToo: true,
+      phrases: ['canary-4711'],
+    });
+    const outcome = await replay(lastTurn());
+    expect(outcome).toMatchObject({ kind: 'incomplete', missing: 'forgotten' });
+    expect(JSON.stringify(outcome)).not.toContain('canary');
+  });
+
+  it('[G22] is incomplete if other settings limit the history or name other owners', async () => {
+    world = await openReplayWorld(OPTIONS);
+    for (let nth = 0; nth < 4; nth += 1) await ask(`Question ${nth} ${'and so on '.repeat(40)}`);
+    const tight = { history: { entries: 2, tokens: 100 } };
+    expect(await replay(lastTurn(), tight)).toMatchObject({ missing: 'history' });
+    expect(await replay(lastTurn(), { owners: [] })).toMatchObject({ missing: 'settings' });
+  });
+
+  it('[G22] finds nothing of a turn that never was', async () => {
+    world = await openReplayWorld(OPTIONS);
+    expect(await replay('turn-none')).toBeNull();
+  });
+});
+
+describe('a replay of an answer that arrived only in part', () => {
+  it('[G22] reads the history as the turn did, before and after the failure was known', async () => {
+    world = await openReplayWorld(OPTIONS);
+    const { store } = world.scene;
+    await world.ask('plain', 'First?', [{ text: 'One.' }]);
+    await world.ask('plain', 'Second?', [{ text: 'Two.' }]);
+    await failAnswers(store, world.scene.now());
+    await world.ask('plain', 'Third?', [{ text: 'Three.' }]);
+    expect(world.server.bodies.at(-1)).toContain('Not all of your last answer');
+    for (const { turnId } of world.runs) expect((await replay(turnId))?.kind).toBe('same');
+  });
+});
+
+/** Fails every part that the owner's chat still waits for. */
+async function failAnswers({ outbox }: Store, now: number): Promise<void> {
+  const chat = { channel: 'test', account: 'default', chatId: OWNER_CHAT };
+  for (let due = await outbox.next(chat); due !== null; due = await outbox.next(chat)) {
+    await outbox.markSending(due.part.id, now);
+    await outbox.markFailed(due.part.id, 'failed', 'the chat is gone', now, null);
+  }
+}
+
+describe('the store of a replay', () => {
+  it('[G22] has no outbox, no inbox and nothing to write with, by type', () => {
+    const check = (store: ReplayServices['store']): void => {
+      // @ts-expect-error There is no outbox.
+      void store.outbox;
+      // @ts-expect-error There is no inbox.
+      void store.inbox;
+      // @ts-expect-error Prompts are read, not recorded.
+      void store.prompts.record;
+      // @ts-expect-error Files are read, not kept.
+      void store.attachments.keepText;
+      // @ts-expect-error There is no journal to append to.
+      void store.turns;
+    };
+    expect(check).toBeTypeOf('function');
+  });
+
+  it('[G22] is all that replays get: there is no workspace, and nothing to deliver with', () => {
+    const check = (services: ReplayServices): void => {
+      // @ts-expect-error There is no workspace.
+      void services.workspace;
+      // @ts-expect-error There is nothing to deliver with.
+      void services.deliver;
+      // @ts-expect-error There is nobody to wake.
+      void services.wake;
+    };
+    expect(check).toBeTypeOf('function');
+  });
+});
