@@ -1,0 +1,155 @@
+import type { PromptSummary } from '@parley/store';
+import type { VNode } from 'preact';
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { AgentsHere, findAnsweringAgent } from '../agents.tsx';
+import { perform } from '../gateway.ts';
+import { getChatName, TurnList, useTurns } from '../prompt/turn-list.tsx';
+import { type Route, toHref } from '../route.ts';
+import { useActionRunner } from '../ui/data.tsx';
+import { formatMoment } from '../ui/format.ts';
+import { SplitView } from '../ui/frames.tsx';
+import { OutsideText, ShowData, TroubleNote } from '../ui/widgets.tsx';
+import { KeepCase, useCanKeep } from './keep-case.tsx';
+import { LastTurns, REPLAY_TIMEOUT_MS, useReplaySeries } from './last-turns.tsx';
+import { OutcomeSheet } from './outcome-sheet.tsx';
+import type { ReplayChoice, ReplayOutcome } from './outcome-words.ts';
+import { ReplayForm } from './replay-form.tsx';
+
+/** Runs recorded turns again (G22): `#/replay/TURN`, and `#/replay/last` for the last turns. */
+export function ReplayView({ args: [turn = ''] }: Route): VNode {
+  const { data, turns } = useTurns();
+  const all = useReplaySeries();
+  const canKeep = useCanKeep();
+  const isLast = turn === '' || turn === 'last';
+  const { outcomes = [], choice = {} } = all.series ?? {};
+  const outcome = outcomes.find(({ turnId }) => turnId === turn);
+  return (
+    <SplitView
+      name="replays"
+      title="Replay"
+      label="Turns"
+      showsList={turn === ''}
+      list={
+        <>
+          <a
+            class="quiet"
+            href={toHref('replay', 'last')}
+            aria-current={isLast ? 'true' : undefined}
+          >
+            The last turns…
+          </a>
+          <ShowData data={data}>
+            {() => (
+              <TurnList
+                view="replay"
+                turns={turns}
+                chosen={isLast ? undefined : turn}
+                older={data.older}
+              />
+            )}
+          </ShowData>
+        </>
+      }
+      back={toHref('replay')}
+    >
+      {isLast ? (
+        <LastTurns {...all} />
+      ) : (
+        <ReplaySheet
+          key={turn}
+          turnId={turn}
+          summary={turns.find(({ turnId }) => turnId === turn)}
+          known={outcome && { outcome, choice }}
+          canKeep={canKeep}
+        />
+      )}
+    </SplitView>
+  );
+}
+
+/** An outcome, and what was chosen for it. */
+interface ShownReplay {
+  readonly outcome: ReplayOutcome;
+  readonly choice: ReplayChoice;
+}
+
+interface SheetProps {
+  readonly turnId: string;
+  /** Absent if the turn is not among those listed. */
+  readonly summary: PromptSummary | undefined;
+  /** The outcome in a series of replays, which is shown first. */
+  readonly known: ShownReplay | undefined;
+  readonly canKeep: boolean;
+}
+
+/** One turn. It is opened with its request built again, which shows whether it can be replayed. */
+function ReplaySheet({ turnId, summary, known, canKeep }: SheetProps): VNode {
+  const [shown, setShown] = useState(known);
+  const [running, setRunning] = useState<ReplayChoice | null>(null);
+  const { outcome: refusal, run } = useActionRunner();
+  const { all } = useContext(AgentsHere);
+  const replay = (choice: ReplayChoice): void => {
+    setRunning(choice);
+    run(async () => {
+      const answer = await perform('replay/turn', { turn: turnId, ...choice }, REPLAY_TIMEOUT_MS);
+      setRunning(null);
+      if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
+      setShown({ outcome: answer.value, choice });
+      return undefined;
+    });
+  };
+  useEffect(() => {
+    if (known === undefined) replay({ dryRun: true });
+  }, []);
+  const conversation = shown?.outcome.conversationId ?? summary?.conversationId;
+  const agent =
+    conversation === undefined ? undefined : findAnsweringAgent(all, conversation)?.name;
+  return (
+    <>
+      <SheetHead turnId={turnId} summary={summary} outcome={shown?.outcome} />
+      {conversation !== undefined && (
+        <ReplayForm
+          agent={agent}
+          submit={replay}
+          cost="The answer is charged like any other; what it will cost is not known."
+        />
+      )}
+      {refusal && running === null && <TroubleNote reason={refusal.text} />}
+      {running && (
+        <p class="nothing" role="status">
+          {running.dryRun ? 'Building the request…' : 'Asking the model…'}
+        </p>
+      )}
+      {shown && running === null && (
+        <>
+          <OutcomeSheet {...shown} />
+          {canKeep && shown.outcome.kind !== 'incomplete' && <KeepCase turnId={turnId} />}
+        </>
+      )}
+    </>
+  );
+}
+
+interface HeadProps extends Pick<SheetProps, 'turnId' | 'summary'> {
+  readonly outcome: ReplayOutcome | undefined;
+}
+
+function SheetHead({ turnId, summary, outcome }: HeadProps): VNode {
+  const at = outcome?.at ?? summary?.at;
+  return (
+    <header class="entry-head">
+      <h2 class="title">{summary ? getChatName(summary) : 'Replay'}</h2>
+      {at !== undefined && (
+        <p>
+          {formatMoment(at)} · <a href={toHref('prompt', turnId)}>Prompt</a>
+        </p>
+      )}
+      <p class="entry-id">{turnId}</p>
+      {outcome && outcome.question !== '' && (
+        <OutsideText as="blockquote" look="said">
+          {outcome.question}
+        </OutsideText>
+      )}
+    </header>
+  );
+}
