@@ -1,8 +1,9 @@
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { askGateway, request } from '../gateway.ts';
+import { useState } from 'preact/hooks';
+import { askGateway } from '../gateway.ts';
 import { useActionRunner } from '../ui/data.tsx';
 import { ActionButton, OutcomeNote } from '../ui/widgets.tsx';
+import { useAgentOperation } from './replay-form.tsx';
 
 const PATH = '/api/evals/keep';
 
@@ -13,23 +14,15 @@ interface KeptCase {
   readonly notes: readonly string[];
 }
 
-/**
- * Whether the gateway can keep a turn as a case. It names the operations of a role only if they
- * read, so it is asked: an operation that exists refuses GET because it changes something.
- */
-export function useCanKeep(): boolean {
-  const [canKeep, setCanKeep] = useState(false);
-  useEffect(() => {
-    request(PATH).then(
-      ({ status }) => setCanKeep(status === 405),
-      () => setCanKeep(false),
-    );
-  }, []);
-  return canKeep;
+interface KeepProps {
+  readonly turnId: string;
+  /** The agent that answered; absent if there is only one. */
+  readonly agent: string | undefined;
 }
 
 /** Keeps a turn as a case that `parley eval` checks (G22). */
-export function KeepCase({ turnId }: { readonly turnId: string }): VNode {
+export function KeepCase({ turnId, agent }: KeepProps): VNode | null {
+  const canKeep = useAgentOperation('replay/choices', {}, agent).value?.canKeep ?? false;
   const [name, setName] = useState('');
   const { outcome, run } = useActionRunner();
   const keep = async () => {
@@ -42,6 +35,7 @@ export function KeepCase({ turnId }: { readonly turnId: string }): VNode {
     event.preventDefault();
     run(keep);
   };
+  if (!canKeep) return null;
   return (
     <form class="row" aria-label="Keep as case" onSubmit={onSubmit}>
       <input

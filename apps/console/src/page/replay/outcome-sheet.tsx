@@ -68,9 +68,14 @@ function Answers({ outcome, before, after }: AnswersProps): VNode {
   return (
     <div class="replay-sides">
       <Side title="Recorded" mark="del" answer={before} runs={words.before} own={removed} />
-      <Side title="Replayed" mark="ins" answer={after} runs={words.after} own={added}>
-        {outcome.kind === 'diverged' && <Call call={outcome.call} mark="ins" note="not answered" />}
-      </Side>
+      <Side
+        title="Replayed"
+        mark="ins"
+        answer={after}
+        runs={words.after}
+        own={added}
+        unanswered={outcome.kind === 'diverged' ? outcome.call : undefined}
+      />
     </div>
   );
 }
@@ -82,12 +87,13 @@ interface SideProps {
   readonly runs: readonly TextRun[];
   /** The calls that the other side lacks. */
   readonly own: readonly ReplayedCall[];
-  /** A call after the others. */
-  readonly children?: VNode | false;
+  /** The call that ended the replay, which is the last one of its kind. */
+  readonly unanswered?: ReplayedCall | undefined;
 }
 
-function Side({ title, mark: Mark, answer, runs, own, children }: SideProps): VNode {
+function Side({ title, mark: Mark, answer, runs, own, unanswered }: SideProps): VNode {
   const { model, calls, text } = answer;
+  const ended = calls.findLastIndex((call) => unanswered && isSameCall(call, unanswered));
   return (
     <Section title={title} look="replay-side">
       <p class="facts">{model}</p>
@@ -97,12 +103,16 @@ function Side({ title, mark: Mark, answer, runs, own, children }: SideProps): VN
           run.isOwn ? <Mark key={index}>{run.text}</Mark> : <span key={index}>{run.text}</span>,
         )}
       </OutsideText>
-      {(calls.length > 0 || children) && (
+      {calls.length > 0 && (
         <ol class="replay-calls">
           {markOwnCalls(calls, own).map(({ call, isOwn }, index) => (
-            <Call key={index} call={call} mark={isOwn ? Mark : 'span'} />
+            <Call
+              key={index}
+              call={call}
+              mark={isOwn ? Mark : 'span'}
+              isAnswered={index !== ended}
+            />
           ))}
-          {children}
         </ol>
       )}
     </Section>
@@ -112,17 +122,17 @@ function Side({ title, mark: Mark, answer, runs, own, children }: SideProps): VN
 interface CallProps {
   readonly call: ReplayedCall;
   readonly mark: 'ins' | 'del' | 'span';
-  readonly note?: string;
+  readonly isAnswered: boolean;
 }
 
 /** One call; its arguments were written by a model. */
-function Call({ call, mark: Mark, note }: CallProps): VNode {
+function Call({ call, mark: Mark, isAnswered }: CallProps): VNode {
   return (
     <li>
       <Mark>
         <b>{call.name}</b>
       </Mark>
-      {note !== undefined && <span class="hint"> {note}</span>}
+      {!isAnswered && <span class="hint"> not answered</span>}
       <OutsideText as="pre" look="hint replay-arguments">
         {call.arguments}
       </OutsideText>
@@ -134,11 +144,15 @@ function Call({ call, mark: Mark, note }: CallProps): VNode {
 export function markOwnCalls(calls: readonly ReplayedCall[], own: readonly ReplayedCall[]) {
   const left = [...own];
   const marked = calls.toReversed().map((call) => {
-    const at = left.findIndex((one) => one.name === call.name && one.arguments === call.arguments);
+    const at = left.findIndex((one) => isSameCall(one, call));
     if (at !== -1) left.splice(at, 1);
     return { call, isOwn: at !== -1 };
   });
   return marked.toReversed();
+}
+
+function isSameCall(one: ReplayedCall, other: ReplayedCall): boolean {
+  return one.name === other.name && one.arguments === other.arguments;
 }
 
 /** The parts of the request that differ, folded. */

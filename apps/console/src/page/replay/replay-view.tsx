@@ -9,7 +9,7 @@ import { useActionRunner } from '../ui/data.tsx';
 import { formatMoment } from '../ui/format.ts';
 import { SplitView } from '../ui/frames.tsx';
 import { OutsideText, ShowData, TroubleNote } from '../ui/widgets.tsx';
-import { KeepCase, useCanKeep } from './keep-case.tsx';
+import { KeepCase } from './keep-case.tsx';
 import { LastTurns, REPLAY_TIMEOUT_MS, useReplaySeries } from './last-turns.tsx';
 import { OutcomeSheet } from './outcome-sheet.tsx';
 import type { ReplayChoice, ReplayOutcome } from './outcome-words.ts';
@@ -19,7 +19,6 @@ import { ReplayForm } from './replay-form.tsx';
 export function ReplayView({ args: [turn = ''] }: Route): VNode {
   const { data, turns } = useTurns();
   const all = useReplaySeries();
-  const canKeep = useCanKeep();
   const isLast = turn === '' || turn === 'last';
   const { outcomes = [], choice = {} } = all.series ?? {};
   const outcome = outcomes.find(({ turnId }) => turnId === turn);
@@ -60,7 +59,6 @@ export function ReplayView({ args: [turn = ''] }: Route): VNode {
           turnId={turn}
           summary={turns.find(({ turnId }) => turnId === turn)}
           known={outcome && { outcome, choice }}
-          canKeep={canKeep}
         />
       )}
     </SplitView>
@@ -79,11 +77,10 @@ interface SheetProps {
   readonly summary: PromptSummary | undefined;
   /** The outcome in a series of replays, which is shown first. */
   readonly known: ShownReplay | undefined;
-  readonly canKeep: boolean;
 }
 
 /** One turn. It is opened with its request built again, which shows whether it can be replayed. */
-function ReplaySheet({ turnId, summary, known, canKeep }: SheetProps): VNode {
+function ReplaySheet({ turnId, summary, known }: SheetProps): VNode {
   const [shown, setShown] = useState(known);
   const [running, setRunning] = useState<ReplayChoice | null>(null);
   const { outcome: refusal, run } = useActionRunner();
@@ -123,7 +120,7 @@ function ReplaySheet({ turnId, summary, known, canKeep }: SheetProps): VNode {
       {shown && running === null && (
         <>
           <OutcomeSheet {...shown} />
-          {canKeep && shown.outcome.kind !== 'incomplete' && <KeepCase turnId={turnId} />}
+          {shown.outcome.kind !== 'incomplete' && <KeepCase turnId={turnId} agent={agent} />}
         </>
       )}
     </>
