@@ -15,6 +15,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 const READ_RULES = { name: 'read', arguments: { path: 'AGENTS.md' } };
+const LIST = { name: 'list', arguments: {} };
 
 describe.runIf(chromiumUrl)('replays on the page', () => {
   let scene: WebScene;
@@ -123,6 +124,78 @@ describe.runIf(chromiumUrl)('replays on the page', () => {
     expect(await parts.locator('ins').innerText()).toContain('You are stern.');
   });
 
+  it('[G22] run the last turns one after another, the worst first, and keep the outcomes while one is read', async () => {
+    await page.goto(`${scene.parley.address}/#/replay/last`);
+    await page.getByRole('combobox', { name: 'Turns' }).selectOption('10');
+    await page.getByLabel('Model', { exact: true }).fill('other');
+    scene.model.queue('You said: Thank you.', { text: 'x', toolCalls: [LIST] }, 'Something else.');
+    await askModel();
+    const status = page.getByRole('status').filter({ hasText: '3 turns: ' });
+    await status.waitFor();
+    expect(await status.innerText()).toMatch(/1 same/);
+    const rows = page.getByRole('group', { name: 'Turns' }).locator('tbody tr');
+    expect(await rows.locator('.badge').allInnerTexts()).toEqual(['Diverged', 'Changed', 'Same']);
+    expect(await page.getByRole('group', { name: 'Totals' }).innerText()).toContain('Tokens');
+    const asked = scene.model.total;
+    await rows.getByRole('link').first().click();
+    await outcome('Diverged');
+    await page.goBack();
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(3);
+    expect(scene.model.total).toBe(asked);
+  });
+
+  it('[G22] stop after the current turn when asked to', async () => {
+    await page.goto(`${scene.parley.address}/#/replay/last`);
+    const goOn = scene.model.pauseBehind('Slow');
+    scene.model.queue({ text: ['Slow', ' answer.'] });
+    const before = scene.model.total;
+    await askModel();
+    await expect.poll(() => scene.model.total).toBe(before + 1);
+    await button('Stop').click();
+    await page.getByText('Stopping after the current turn…').waitFor();
+    goOn();
+    await page.getByText('1 of 3 turns: 1 changed.').waitFor();
+    expect(scene.model.total).toBe(before + 1);
+  });
+
+  it('[G22] have no axe violations and fit a phone, side by side and as a list', async () => {
+    await openTurn(1);
+    await page.getByLabel('New text for a file').selectOption('SOUL.md');
+    await page.getByLabel('Text of SOUL.md').fill('You are stern.');
+    scene.model.queue({ text: 'Rules are dull.', toolCalls: [LIST] });
+    await askModel();
+    await outcome('Diverged');
+    for (const [colorScheme, width] of [...LOOKS, ['light', 360]] as const) {
+      await resizePage(page, colorScheme, width);
+      expect([width, await findPageFaults(page)]).toEqual([width, []]);
+    }
+    await resizePage(page, 'light', 1280);
+    const [left, right] = await Promise.all(
+      ['Recorded', 'Replayed'].map((name) => side(name).boundingBox()),
+    );
+    expect(left?.y).toBe(right?.y);
+  });
+
+  it('[G22] can be kept as cases if the gateway has that operation', async () => {
+    const own = await scene.open();
+    await own.route('**/api/replay/choices*', (route) =>
+      route.fulfill({ json: { models: [], profiles: [], canKeep: true } }),
+    );
+    let sent: unknown;
+    await own.route('**/api/evals/keep', (route) => {
+      sent = route.request().postDataJSON();
+      return route.fulfill({ json: { name: 'a', path: 'evals/a.yaml', notes: ['Add a check.'] } });
+    });
+    const [turn] = turnsOf(scene);
+    await own.goto(`${scene.parley.address}/#/replay/${turn}`);
+    await own.getByRole('textbox', { name: 'Name of the case' }).fill('today');
+    await own.getByRole('button', { name: 'Keep as case' }).click();
+    await own.getByText('Kept in evals/a.yaml. Add a check.').waitFor();
+    expect(sent).toEqual({ turn, name: 'today' });
+    await own.context().close();
+  });
+
   it('[G22] say what is missing when a turn cannot be replayed, and what to do', async () => {
     const [oldest] = turnsOf(scene);
     const database = new DatabaseSync(join(scene.folder.path, 'parley.db'));
@@ -139,7 +212,7 @@ describe.runIf(chromiumUrl)('replays on the page', () => {
 /** The turns in the database, oldest first. */
 function turnsOf({ folder }: WebScene): readonly string[] {
   const database = new DatabaseSync(join(folder.path, 'parley.db'), { readOnly: true });
-  const rows = database.prepare('select id from turn order by id').all();
+  const rows = database.prepare('select id from turn order by finished_at').all();
   database.close();
   return rows.map(({ id }) => String(id));
 }

@@ -50,9 +50,9 @@ const TOTALS: readonly Figure[] = [
 
 /** The sums over all turns in which a figure is known for both answers. */
 export function listTotals(turns: readonly ReplayOutcome[]): readonly FigureRow[] {
-  return TOTALS.flatMap((figure) => {
+  return TOTALS.map((figure) => {
     const { before, after, turns: known } = sumBothSides(turns, figure.of);
-    return known === 0 ? [] : [toRow(figure, before, after, true)];
+    return known === 0 ? toRow(figure, null, null, true) : toRow(figure, before, after, true);
   });
 }
 
@@ -73,7 +73,7 @@ function toRow(
 }
 
 /** `+12`, `−3` or `0`, in the unit of `format`. */
-export function formatDifference(difference: number, format: (value: number) => string): string {
+function formatDifference(difference: number, format: (value: number) => string): string {
   if (difference === 0) return '0';
   return `${difference > 0 ? '+' : '−'}${format(Math.abs(difference))}`;
 }

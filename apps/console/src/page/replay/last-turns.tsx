@@ -1,13 +1,12 @@
-import { compareSeverity, countTokens } from '@parley/agent/replay-summary';
+import { compareSeverity } from '@parley/agent/replay-summary';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useRowAgents } from '../agents.tsx';
 import { perform } from '../gateway.ts';
 import { toHref } from '../route.ts';
-import { formatAmount, formatCounted, formatDuration, formatMoment } from '../ui/format.ts';
+import { formatCounted, formatMoment } from '../ui/format.ts';
 import { ActionButton, LabelledField, TroubleNote } from '../ui/widgets.tsx';
-import { formatMoney } from '../usage/figures.ts';
-import { formatDifference, listTotals } from './figures.ts';
+import { listTotals } from './figures.ts';
 import { FigureTable } from './outcome-sheet.tsx';
 import {
   describeOutcome,
@@ -144,7 +143,8 @@ export function describeProgress({ total, outcomes, state }: ReplaySeries): stri
   if (total === null) return state === 'over' ? 'No turn was replayed.' : 'Listing the turns…';
   if (total === 0) return 'No turn is recorded yet. Write to the agent first.';
   if (state === 'stopping') return 'Stopping after the current turn…';
-  const kinds = Object.entries(Object.groupBy(outcomes, ({ kind }) => kind));
+  const sorted = outcomes.toSorted(compareSeverity);
+  const kinds = Object.entries(Object.groupBy(sorted, ({ kind }) => kind));
   const counts = kinds.map(([kind, some]) => `${some.length} ${kind}`).join(', ');
   const all = formatCounted(total, 'turn');
   const head = state === 'over' && outcomes.length === total ? all : `${outcomes.length} of ${all}`;
@@ -173,7 +173,7 @@ function Summary({ series: { outcomes, choice } }: { readonly series: ReplaySeri
           </tbody>
         </table>
       </div>
-      {totals.length > 0 && <FigureTable label="Totals" rows={totals} />}
+      {totals.some(({ difference }) => difference !== '') && <FigureTable label="Totals" rows={totals} />}
     </>
   );
 }
@@ -185,14 +185,7 @@ interface RowProps {
 
 function SummaryRow({ outcome, choice }: RowProps): VNode {
   const { turnId, question, at } = outcome;
-  const before = 'before' in outcome ? outcome.before : null;
-  const after = 'after' in outcome ? outcome.after : null;
   const { title, look } = describeOutcome(outcome, choice);
-  const difference = (
-    one: number | null | undefined,
-    other: number | null | undefined,
-    format: (value: number) => string,
-  ): string => (one == null || other == null ? '–' : formatDifference(other - one, format));
   return (
     <tr class={look}>
       <th scope="row">
@@ -205,11 +198,9 @@ function SummaryRow({ outcome, choice }: RowProps): VNode {
         <span class="badge">{title}</span>
       </td>
       <td>{summarizeOutcome(outcome)}</td>
-      <td>
-        {difference(before && countTokens(before), after && countTokens(after), formatAmount)}
-      </td>
-      <td>{difference(before?.usage?.costUsd, after?.usage?.costUsd, formatMoney)}</td>
-      <td>{difference(before?.latencyMs, after?.latencyMs, formatDuration)}</td>
+      {listTotals([outcome]).map(({ name, difference }) => (
+        <td key={name}>{difference || '–'}</td>
+      ))}
     </tr>
   );
 }

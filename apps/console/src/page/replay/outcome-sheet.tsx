@@ -17,24 +17,30 @@ interface OutcomeProps {
   readonly choice: ReplayChoice;
 }
 
-/** The outcome of one replay: in words, and as both answers side by side. */
-export function OutcomeSheet({ outcome, choice }: OutcomeProps): VNode {
+/** The outcome of one replay in words. */
+export function OutcomeWords({ outcome, choice }: OutcomeProps): VNode {
   const { title, look, meaning, advice } = describeOutcome(outcome, choice);
+  return (
+    <div class={`replay-outcome ${look}`}>
+      <h3 class="tone">{title}</h3>
+      <p>{meaning}</p>
+      <p class="facts">{advice}</p>
+      {outcome.resumed && (
+        <p class="facts">
+          The turn was resumed, for example after an approval. Only its first prompt is recorded, so
+          later requests of the replay use that one.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The changed parts of the request, both answers side by side, and their figures. */
+export function OutcomeSheet({ outcome }: Pick<OutcomeProps, 'outcome'>): VNode {
   const before = 'before' in outcome ? outcome.before : null;
   const after = 'after' in outcome ? outcome.after : null;
   return (
     <>
-      <div class={`replay-outcome ${look}`} role="status">
-        <h3 class="tone">{title}</h3>
-        <p>{meaning}</p>
-        <p class="facts">{advice}</p>
-        {outcome.resumed && (
-          <p class="facts">
-            The turn was resumed, for example after an approval. Only its first prompt is recorded,
-            so later requests of the replay use that one.
-          </p>
-        )}
-      </div>
       <RequestChanges outcome={outcome} />
       {before !== null && (
         <>
@@ -188,7 +194,7 @@ function RequestChange({ part, before, after }: RequestChangeProps): VNode {
       </summary>
       {/* A long text is compared only when its part is opened. */}
       {isOpen && (
-        <OutsideText as="pre" look="layer-text">
+        <OutsideText as="pre" look="layer-text replay-diff">
           {compareTexts(before ?? '', after ?? '').map(({ kind, text }, index) => {
             const Element = ELEMENTS[kind];
             return <Element key={index}>{text}</Element>;
@@ -209,7 +215,7 @@ interface TableProps {
 export function FigureTable({ label, rows, hasAfter = true }: TableProps): VNode {
   return (
     // In a narrow window the table scrolls sideways, so it must be reachable by keyboard.
-    <div class="table-box usage-table" role="group" aria-label={label} tabIndex={0}>
+    <div class="table-box usage-table replay-figures" role="group" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>

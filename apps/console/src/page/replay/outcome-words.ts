@@ -50,7 +50,7 @@ export function describeOutcome(outcome: ReplayOutcome, choice: ReplayChoice): O
   }
 }
 
-function describeSame(wasAsked: boolean, { files, profile }: ReplayChoice): OutcomeWords {
+function describeSame(wasAsked: boolean, { model, files, profile }: ReplayChoice): OutcomeWords {
   if (wasAsked)
     return {
       title: 'Same',
@@ -67,7 +67,7 @@ function describeSame(wasAsked: boolean, { files, profile }: ReplayChoice): Outc
       : 'The request can be built again exactly as the model received it.',
     advice: isChanged
       ? 'Choose another turn, or change something else.'
-      : 'Change something, or ask the model whether it answers the same way again.',
+      : `${model === undefined ? 'Change something, or ask' : 'Ask'} the model to see what it answers now.`,
   };
 }
 

@@ -2,7 +2,7 @@ import type { PromptSummary } from '@parley/store';
 import type { VNode } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { AgentsHere, findAnsweringAgent } from '../agents.tsx';
-import { perform } from '../gateway.ts';
+import { perform, type RequestFailure } from '../gateway.ts';
 import { getChatName, TurnList, useTurns } from '../prompt/turn-list.tsx';
 import { type Route, toHref } from '../route.ts';
 import { useActionRunner } from '../ui/data.tsx';
@@ -11,7 +11,7 @@ import { SplitView } from '../ui/frames.tsx';
 import { OutsideText, ShowData, TroubleNote } from '../ui/widgets.tsx';
 import { KeepCase } from './keep-case.tsx';
 import { LastTurns, REPLAY_TIMEOUT_MS, useReplaySeries } from './last-turns.tsx';
-import { OutcomeSheet } from './outcome-sheet.tsx';
+import { OutcomeSheet, OutcomeWords } from './outcome-sheet.tsx';
 import type { ReplayChoice, ReplayOutcome } from './outcome-words.ts';
 import { ReplayForm } from './replay-form.tsx';
 
@@ -83,15 +83,17 @@ interface SheetProps {
 function ReplaySheet({ turnId, summary, known }: SheetProps): VNode {
   const [shown, setShown] = useState(known);
   const [running, setRunning] = useState<ReplayChoice | null>(null);
-  const { outcome: refusal, run } = useActionRunner();
+  const [failure, setFailure] = useState<(RequestFailure & { again: () => void }) | null>(null);
+  const { run } = useActionRunner();
   const { all } = useContext(AgentsHere);
   const replay = (choice: ReplayChoice): void => {
     setRunning(choice);
+    setFailure(null);
     run(async () => {
       const answer = await perform('replay/turn', { turn: turnId, ...choice }, REPLAY_TIMEOUT_MS);
       setRunning(null);
-      if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-      setShown({ outcome: answer.value, choice });
+      if (answer.kind === 'failed') setFailure({ ...answer, again: () => replay(choice) });
+      else setShown({ outcome: answer.value, choice });
       return undefined;
     });
   };
@@ -111,15 +113,16 @@ function ReplaySheet({ turnId, summary, known }: SheetProps): VNode {
           cost="The answer is charged like any other; what it will cost is not known."
         />
       )}
-      {refusal && running === null && <TroubleNote reason={refusal.text} />}
-      {running && (
-        <p class="nothing" role="status">
-          {running.dryRun ? 'Building the request…' : 'Asking the model…'}
-        </p>
-      )}
+      {failure && <TroubleNote reason={failure.reason} again={failure.retryable && failure.again} />}
+      <div role="status">
+        {running && (
+          <p class="nothing">{running.dryRun ? 'Building the request…' : 'Asking the model…'}</p>
+        )}
+        {shown && running === null && <OutcomeWords {...shown} />}
+      </div>
       {shown && running === null && (
         <>
-          <OutcomeSheet {...shown} />
+          <OutcomeSheet outcome={shown.outcome} />
           {shown.outcome.kind !== 'incomplete' && <KeepCase turnId={turnId} agent={agent} />}
         </>
       )}
