@@ -3,8 +3,8 @@ import fc from 'fast-check';
 
 /**
  * Property tests use the same cases each time, so that a failure is caused by the current change.
- * `npm run soak:properties` looks for new cases, five times as many, with a seed from the clock
- * that a failure prints.
+ * `npm run soak:properties` tries five times as many new cases, with a seed from the clock; a
+ * failure prints the seed.
  */
 const FIXED_SEED = 20_261_123;
 /** Cases in a full run, unless a property sets its own number. */

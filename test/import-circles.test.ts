@@ -33,7 +33,7 @@ function importsOf(path: string): readonly string[] {
   return names.map((name) => normalize(join(dirname(path), name)));
 }
 
-/** Whether a file imports another one, directly or through others. */
+/** Whether a file imports another file, directly or indirectly. */
 function reaches(from: string, to: string): boolean {
   const seen = new Set<string>();
   const open = [...(imports.get(from) ?? [])];

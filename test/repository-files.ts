@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** All files of the repository except ignored ones, as relative paths; does not need git. */
+/** All repository files except ignored ones, as relative paths; does not need git. */
 export function listRepositoryFiles(): string[] {
   const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8')
     .split('\n')

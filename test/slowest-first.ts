@@ -2,9 +2,9 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take half a minute or much of a core, the longest first: started late, one of them
- * would run alone at the end. Two CPU-bound files precede each that mostly waits, since four run at
- * a time on two cores.
+ * Test files that take half a minute or much of a core, the longest first, because a file that
+ * starts late would run alone at the end. Two CPU-bound files precede each file that mostly waits,
+ * because four files run at a time on two cores.
  */
 const SLOWEST = [
   'test/crash/crash-distributed.test.ts',
@@ -19,8 +19,8 @@ const SLOWEST = [
   'test/fairness/slow-database.test.ts',
   'packages/core/src/json-schema/check-runner.test.ts',
   'test/e2e/backup.test.ts',
-  // Not the first one: its deadlines are about a second, and at the start all workers are still
-  // loading their modules.
+  // Not the first file, because its deadlines are about a second, and at the start all workers are
+  // still loading their modules.
   'test/distributed/silent-servers.test.ts',
   'test/e2e/cron.test.ts',
   'test/e2e/hostile-schemas.test.ts',
@@ -58,8 +58,8 @@ const SLOWEST = [
 ];
 
 /**
- * The slowest files, then the packages, so that a broken part shows up before most of what depends
- * on it, then the rest.
+ * The slowest files, then the packages (so that a broken package shows up before most of what
+ * depends on it), then all other files.
  */
 export class SlowestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

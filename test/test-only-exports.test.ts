@@ -3,13 +3,13 @@ import { dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listRepositoryFiles } from './repository-files.ts';
 
-// A test uses what the product uses: a name that only tests import is untested where it matters, and every export is
-// one more thing that other files may depend on. Exempt are
+// A test uses what the product uses: a name that only tests import is untested where it matters,
+// and every export is one more thing that other files may depend on. Exempt are
 // - the public entry points below, whose users are not in this repository;
-// - a type in the signature of an exempt name, or of one that other files of the product import: its caller may have
-//   to name it;
-// - a decision: a synchronous function with a doc comment that is called in its own file, and has a table of cases
-//   in a test of its package. A separate file for each would be worse;
+// - a type in the signature of an exempt name, or of a name that other files of the product import:
+//   its caller may have to name it;
+// - a decision: a synchronous function with a doc comment that is called in its own file, and has a
+//   table of cases in a test of its package. A separate file for each would be worse;
 // - the names below, each with its reason.
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -26,7 +26,7 @@ const PUBLIC_FACES = [
 ];
 /** By file and name, with the reason. */
 const NAMED: Readonly<Record<string, string>> = {
-  // Complete tables: a test covers every row, so that none is added without one.
+  // Complete tables: a test covers every row, so that no row is added without a test.
   'packages/core/src/runtime.ts: DURABLE_POINTS': 'the crash checks kill at each point',
   'packages/channel-telegram/src/message-fields.ts: MESSAGE_FIELDS':
     'compared with the newest types',
@@ -92,14 +92,14 @@ const passedOn = new Map([...sources.keys()].map((path) => [path, clausesOf(path
 const users = usersOfNames();
 
 describe('the exports of the product', () => {
-  it('are each used by another file of it, not only by tests', () => {
+  it('are each used by another product file, not only by tests', () => {
     const all = [...declared].flatMap(([path, exports]) => (PRODUCT.test(path) ? exports : []));
     const found = all.filter((one) => isForTestsAlone(one) && !isExempt(one));
     expect(found.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
     expect(all.length).toBeGreaterThan(2000);
   });
 
-  it('have no unnecessary exemption by name', () => {
+  it('do not have unnecessary exemptions by name', () => {
     const all = [...declared.values()].flat().filter(({ file }) => PRODUCT.test(file));
     const needed = all.filter((one) => isForTestsAlone(one) && !isExemptByRule(one));
     const names = needed.map(({ file, name }) => `${file}: ${name}`);

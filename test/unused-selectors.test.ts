@@ -3,15 +3,15 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listRepositoryFiles } from './repository-files.ts';
 
-// A style that matches no element stays in the file for years, because a reader cannot tell that it
-// is dead. Every class, id, animation and custom property of the style sheets must therefore be
-// named by a source that renders.
+// A style that does not match any element stays in the file for years, because a reader cannot tell
+// that it is dead. Every class, id, animation and custom property of the style sheets must
+// therefore be named by a source that renders.
 
 const ROOT = resolve(import.meta.dirname, '..');
 const paths = listRepositoryFiles();
 /**
- * The page, and the code that prints HTML for it: the printers of answers and of the platforms' own
- * looks.
+ * The page, and the code that prints HTML for it: the printers of answers and of messages drawn as
+ * on the platforms.
  */
 const DRAWS =
   /^(apps\/console\/src\/.*\.(tsx?|html)|packages\/(markup\/src|simulators\/src\/play\/draw)\/.*\.ts|test\/gallery\/.*\.ts)$/;
@@ -35,8 +35,8 @@ const sheets = paths.filter((path) => /^apps\/console\/.*\.css$/.test(path));
 const styles = sheets.map((path) => ({ path, text: plainCss(read(path)) }));
 const all = styles.map(({ text }) => text).join('\n');
 
-describe('the style sheets of the page', () => {
-  it('[U03] have no class or id that nothing renders', () => {
+describe("the page's style sheets", () => {
+  it('[U03] contain only classes and ids that something renders', () => {
     const unused = styles.flatMap(({ path, text }) =>
       selectorNames(text)
         .filter((name) => !isDrawn(name))
@@ -46,7 +46,7 @@ describe('the style sheets of the page', () => {
     expect(new Set(selectorNames(all)).size).toBeGreaterThan(100);
   });
 
-  it('[U03] have no animation and no custom property that no style uses', () => {
+  it('[U03] contain only animations and custom properties that some style uses', () => {
     const animations = all.matchAll(/@keyframes ([\w-]+)/g);
     const properties = all.matchAll(/(?<=[{;\s])(--[\w-]+):/g);
     const made = [...animations, ...properties].map(([, name = '']) => name);
@@ -76,7 +76,10 @@ function selectorNames(css: string): readonly string[] {
   return Array.from(selectors.matchAll(/[.#]([a-z][\w-]*)/g), ([, name = '']) => name);
 }
 
-/** The words of all quoted and backquoted texts; comments, and text between tags, name no class. */
+/**
+ * The words of all quoted and backquoted strings; comments, and text between tags, do not name
+ * classes.
+ */
 function quotedWords(source: string): readonly string[] {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/ .*$/gm, '');
   const texts = code.match(/'[^'\n]*'|"[^"\n]*"|`[^`]*`/g) ?? [];

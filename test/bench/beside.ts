@@ -20,7 +20,7 @@ import {
 
 // Parley compared with other bots, one table per run: each row is a measure, each column a subject.
 
-/** The aim for Parley's median: a value, or a multiple of the least bot's median. */
+/** The aim for Parley's median: a value, or a multiple of the minimal bot's median. */
 interface MedianAim {
   readonly kind: 'at-most' | 'at-least';
   readonly value: number;
@@ -36,8 +36,8 @@ interface BesideRow {
 
 const CHATS = 50;
 /**
- * The load before memory is read: the number of chats with one waiting message each, and the number
- * of all messages.
+ * The load before memory is read: the number of chats, each with one waiting message, and the total
+ * number of messages.
  */
 const LOAD = { chats: 200, messages: 1_200, withinMs: 600_000 };
 const REST_MS = 60_000;
@@ -143,7 +143,7 @@ function computeGoal(
   return { value, met: kind === 'at-most' ? parley <= value : parley >= value };
 }
 
-/** First starts have an empty folder and no compile cache; later ones have both. */
+/** First starts have an empty folder and no compile cache; later starts have both. */
 async function measureStart(
   room: BenchRoom,
   { starts }: BenchRounds,
@@ -163,7 +163,8 @@ async function measureStart(
 }
 
 /**
- * Resident memory of all processes of a subject: idle after starts, after a load, a minute later.
+ * Resident memory of all processes of a subject: idle after the start, right after a load, and a
+ * minute later.
  */
 async function measureMemory(
   room: BenchRoom,
@@ -197,7 +198,10 @@ async function measureMemory(
   }
 }
 
-/** One person repeatedly writes and waits; in ms from the message to the arrival of the answer. */
+/**
+ * One person writes and waits, repeatedly; the times are in ms, from each message to the arrival of
+ * its answer.
+ */
 async function measureLatency(
   room: BenchRoom,
   rounds: BenchRounds,
@@ -212,8 +216,8 @@ async function measureLatency(
 }
 
 /**
- * Answers per second while each of 50 chats always waits for one, and the processor time of each
- * answer.
+ * Answers per second while each of 50 chats always waits for one answer, and the processor time of
+ * each answer.
  */
 async function measureThroughput(
   room: BenchRoom,
@@ -241,7 +245,7 @@ export function renderBeside(figures: readonly BesideFigure[]): string {
     '',
     'Parley',
     '',
-    'least durable',
+    'minimal durable',
     'with libraries',
     'Chat SDK',
     'bare telegraf',

@@ -28,8 +28,8 @@ const SETS: readonly (readonly (() => Promise<PlatformPeer>)[])[] = [
 ];
 
 /**
- * Startup time and memory by configured channels. The very first start, which compiles everything
- * and links WhatsApp, is not counted.
+ * Startup time and memory with different sets of channels. The very first start, which compiles
+ * everything and links WhatsApp, is not counted.
  */
 export async function measureChannels(rounds: BenchRounds): Promise<ChannelCost[]> {
   const costs: ChannelCost[] = [];
@@ -81,7 +81,6 @@ async function startOnce(data: string, peers: readonly PlatformPeer[], idleMs: n
 
 const median = (values: readonly number[]) => computeQuantile(values, 0.5);
 
-/** The costs as a printed table. */
 export function renderChannels(costs: readonly ChannelCost[]): string {
   const rows = costs.map(
     ({ channels, bannerMs, connectedMs, memoryMb }) =>

@@ -20,7 +20,7 @@ import { withNewFolder } from './subjects.ts';
 /** The cost of reading a stored conversation's history before each request. */
 export interface HistoryCost {
   readonly turns: number;
-  /** As Parley does it: the summary and what came after it, or the newest entries that fit. */
+  /** What Parley reads: the summary and the entries after it, or the newest entries that fit. */
   readonly summedUp: TimeSpread;
   readonly newest: TimeSpread;
   /** Reading the whole history. */
@@ -85,7 +85,10 @@ async function timeWarm(times: number, work: () => Promise<unknown>): Promise<Ti
   return timeRuns(times, work);
 }
 
-/** In a single transaction: a commit per turn would take minutes, and is not what is measured. */
+/**
+ * Uses a single transaction, because a commit per turn would take minutes and is not what is
+ * measured.
+ */
 function fillHistory(path: string, turns: number): void {
   const database = new DatabaseSync(path);
   database.exec('begin');
@@ -122,7 +125,6 @@ async function writeSummary(store: Store, reaches: number): Promise<void> {
  */
 const LINEAR = 1.5;
 
-/** The printed tables of the context section. */
 export function renderContext({ compacting, leavingOut, pasts }: ContextFigures): string {
   const title = `${TURNS} turns, a window of ${WINDOW} tokens`;
   const ways = [
@@ -192,15 +194,15 @@ export const WINDOW = 32_768;
 const HISTORY: HistoryLimits = { entries: 400, tokens: 24_000 };
 const MINUTE = 60_000;
 
-/** About 60 tokens, and 120; no two questions are alike. */
+/** Questions of about 60 and 120 tokens; no two questions are alike. */
 export const questionOf = (turn: number) =>
   `Number ${turn}: ${'tell me more of the house by the lake. '.repeat(6)}`;
 export const ANSWER = 'The house by the lake has a green door and two chimneys. '.repeat(9);
 const NOTES = `# Facts\n${'- They talk of the house by the lake, its door and its two chimneys.\n'.repeat(16)}`;
 
 /**
- * Talks for this many turns in a workspace filled by `fillWorkspace`; without `compacts` the oldest
- * entries are left out.
+ * Runs a conversation of this many turns in a workspace filled by `fillWorkspace`; without
+ * `compacts`, the oldest entries are left out.
  */
 export async function measureTalk(
   folder: string,

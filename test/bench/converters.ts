@@ -1,24 +1,24 @@
 import type { Dialect } from '@parley/core';
 
-// Imports no library at load time: the process that measures a first call must not have loaded one
-// yet.
+// Does not import a library at load time: the process that measures a first call must not have
+// loaded one yet.
 
-/** Converters from Markdown to Telegram's formats: Parley, and two common libraries. */
+/** Converters from Markdown to Telegram's formatting: Parley, and two common libraries. */
 export const CONVERTERS = ['parley', 'telegramify-markdown', '@chat-adapter/telegram'] as const;
 export type ConverterName = (typeof CONVERTERS)[number];
 
-/** Converts Markdown to the texts of one or more messages. */
+/** Converts Markdown to the text of one or more messages. */
 export type Convert = (markdown: string) => string[];
 
-/** The longest text of one Telegram message, after parsing. */
+/** The maximum length of one Telegram message, after parsing. */
 export const TELEGRAM_LIMIT = 4096;
 
 const LOADERS: Readonly<Record<ConverterName, () => Promise<Convert>>> = {
   parley: () => loadParley('telegram', TELEGRAM_LIMIT),
   'telegramify-markdown': async () => {
     const { default: telegramify } = await import('telegramify-markdown');
-    // Of the three modes of the library for tables, quotes and HTML, only this one escapes them
-    // without losing content.
+    // Of the library's three modes for tables, quotes and HTML, only this mode escapes them without
+    // losing content.
     return (markdown) => [telegramify(markdown, 'escape')];
   },
   '@chat-adapter/telegram': async () => {
@@ -40,10 +40,13 @@ export async function loadParley(dialect: Dialect, maxLength: number): Promise<C
     render(markdown, { dialect, maxLength, unit: 'utf16' }).map(({ text }) => text);
 }
 
-/** Takes the next piece of a growing answer, and renders what to show now. */
+/** Adds the next piece to a growing answer and renders the text to show now. */
 export type ShowNext = (piece: string) => Promise<void> | void;
 
-/** For a growing answer: the libraries only handle whole texts, so they convert all of it again. */
+/**
+ * The libraries only handle complete text, so they convert a growing answer from its beginning each
+ * time.
+ */
 export async function loadGrowing(name: ConverterName): Promise<ShowNext> {
   if (name === 'parley') {
     const { createPrefixRenderer } = await import('@parley/markup');

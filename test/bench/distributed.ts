@@ -20,9 +20,9 @@ export interface ScaleFigures {
   /** Processes that run turns; 0 for the bare bot. */
   readonly workers: number;
   readonly repliesPerSecond: number;
-  /** Processor time per reply, in ms, by part. */
+  /** Processor time per reply, in ms, by component. */
   readonly cpuMs: ByPart;
-  /** Proportional memory of one process of each part. */
+  /** Proportional memory of one process of each component. */
   readonly memoryMb: ByPart;
   /** With four people at a time: ms from message to answer, minus the model's own time. */
   readonly added: { readonly p50: number; readonly p95: number };
@@ -30,7 +30,7 @@ export interface ScaleFigures {
   readonly cost: ServerCounts | undefined;
 }
 
-/** One way of loading the installations. */
+/** One kind of load on the installations. */
 export interface BenchLoad {
   readonly title: string;
   /** How long the model thinks, in ms. */
@@ -238,7 +238,7 @@ function sumParts(parts: ByPart): number {
   return Object.values(parts).reduce((sum, one) => sum + one, 0);
 }
 
-/** Processor time per reply and memory, by part. */
+/** Processor time per reply and memory, by component. */
 function renderParts(figures: readonly ScaleFigures[]): string {
   const rows = figures.map(({ name, cpuMs, memoryMb }) => {
     const parts = Object.entries(cpuMs).map(([part, ms]) => `${part} ${formatRounded(ms)}`);

@@ -25,20 +25,22 @@ export interface TelegramSide {
    */
   oneByOne(messages: number, pauseMs?: number): Promise<number[]>;
   /**
-   * Many chats, each always waiting for one answer, until `messages` are written or `ms` have
-   * passed.
+   * Keeps many chats waiting for one answer each, until `messages` are written or `ms` have passed.
    */
   sideBySide(chats: number, messages: number, ms: number): Promise<LoadResult>;
-  /** Quiet people for `ms`: each writes, waits for the answer, and pauses for about `pauseMs`. */
+  /**
+   * Simulates quiet people for `ms`: each writes, waits for the answer, and pauses for about
+   * `pauseMs`.
+   */
   steady(chats: number, ms: number, pauseMs: number): Promise<SteadyResult>;
   /** Starts a disturbance; resolves as soon as it has started. */
   disturb(disturbance: Disturbance): Promise<void>;
-  /** A day of a busy installation within `ms`. */
+  /** Simulates a day of a busy installation within `ms`. */
   day(ms: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The chat of `oneByOne`; the others are numbered from 1. */
+/** The chat of `oneByOne`; all other chats are numbered from 1. */
 const SINGLE_CHAT = 1_000;
 
 /** Starts a Telegram with no history. */
@@ -69,20 +71,20 @@ export async function startModelSide(latencyMs = 0) {
   return { ...ModelPlace.parse(await child.ask()), close: child.close };
 }
 
-/** A disturbance by others while quiet people are observed. */
+/** A disturbance caused by other people while quiet people are observed. */
 export const Disturbance = z.discriminatedUnion('kind', [
   /** One chat writes this many messages at this rate. */
   z.object({ kind: z.literal('flood'), messages: z.int(), perSecond: z.number() }),
   /** Each of these chats writes one message that the model thinks about for this long. */
   z.object({ kind: z.literal('slow-model'), chats: z.int(), seconds: z.int() }),
-  /** The platform refuses everything sent to a person or a group for this time. */
+  /** The platform refuses everything sent to a person or a group for this long. */
   z.object({ kind: z.literal('limited'), place: z.enum(['person', 'group']), seconds: z.int() }),
   /** One chat sends several documents of this size together. */
   z.object({ kind: z.literal('files'), files: z.int(), megabytes: z.int() }),
 ]);
 export type Disturbance = z.infer<typeof Disturbance>;
 
-/** Requests of the benchmark to the process with the people; each has one result. */
+/** Requests from the benchmark to the process that simulates people; each has one result. */
 export const DoubleOrder = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('first-poll') }),
   z.object({

@@ -33,8 +33,8 @@ export interface FairnessFigures {
   readonly normalMb: number;
   readonly peakMb: number;
   /**
-   * Whether the quiet people share the disturbed resource and are therefore affected; then the time
-   * afterwards counts.
+   * Whether quiet people share the disturbed resource and are therefore affected; if so, the time
+   * after the disturbance is measured.
    */
   readonly shared: boolean;
 }
@@ -63,7 +63,8 @@ const SPREAD: Topology = { kind: 'roles', workers: 2 };
 const BOTH = [EMBEDDED, SPREAD];
 
 /**
- * How long the platform refuses, in s. In production it may be five minutes, with the same effect.
+ * How long the platform refuses sends, in s. In production this may be five minutes, with the same
+ * effect.
  */
 const LIMITED_S = 45;
 const DISK_FULL_MS = 10_000;
@@ -142,7 +143,7 @@ const QUIET = 20;
 const PAUSE_MS = 1_000;
 const MODEL_MS = 200;
 const WARM_UP_MS = 6_000;
-/** Enough space for what 20 people say in a minute, with their prompts. */
+/** Enough space for the messages and prompts of 20 people in a minute. */
 const DISK_MB = 96;
 
 /** Runs each disturbance on each deployment, in a separate installation. */
@@ -235,7 +236,7 @@ function createGroupSettings(where: Parameters<typeof createSettings>[0]): objec
   return { ...settings, channels: { telegram: { ...settings.channels.telegram, access } } };
 }
 
-/** The maximum slowdown factor for the others. */
+/** The maximum slowdown factor for quiet people. */
 const LIMIT = 2;
 
 /** How quiet people are affected by disturbances elsewhere. */

@@ -27,7 +27,7 @@ export interface BeatDays {
 
 /**
  * The alternative: every 30 minutes, all tasks are given to the model in the owner's own session,
- * with its history. Messages of the owner are not counted.
+ * with its history. The owner's messages are not counted.
  */
 export interface SharedSession {
   readonly calls: number;
@@ -138,7 +138,6 @@ function countNames(names: readonly string[]): Readonly<Record<string, number>> 
   return counts;
 }
 
-/** The printed tables of the heartbeat section. */
 export function renderHeartbeat(figures: BeatDays): string {
   const { days, beats, runs, tasks, beatTokens, turnTokens, shared, tokensOfADay } = figures;
   const ways = [

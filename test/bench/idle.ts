@@ -17,7 +17,7 @@ export interface IdleFigures {
   readonly name: string;
   /** Proportional memory of each process, in MB. */
   readonly memoryMb: ByPart;
-  /** Processor time in seconds per hour, by part. */
+  /** Processor time in seconds per hour, by component. */
   readonly cpuSeconds: ByPart;
   /** Redis commands per second; absent without servers. */
   readonly redisCommands: number | undefined;
@@ -42,7 +42,8 @@ const INSTALLATIONS: readonly IdleSubject[] = [
 const SETTLE_MS = 15_000;
 
 /**
- * Observes idle installations for `idleMs` each; those of `topologies` with one account when given.
+ * Observes each idle installation for `idleMs`; if `topologies` is given, observes only those, each
+ * with one account.
  */
 export async function measureIdle(
   idleMs: number,
@@ -118,7 +119,6 @@ async function measureOne(
   });
 }
 
-/** The printed table of the idle cost. */
 export function renderIdle(figures: readonly IdleFigures[]): string {
   const head = [
     'nobody writes',

@@ -21,18 +21,19 @@ export type Topology =
   /** A gateway and several workers on PostgreSQL and Redis. */
   | { readonly kind: 'roles'; readonly workers: number };
 
-/** Cost by part of the installation. */
+/** Cost by component of the installation. */
 export type ByPart = Readonly<Record<string, number>>;
 
 /** A running Parley with one or several processes. */
 export interface Installation {
-  /** The data folder. */
   readonly data: string;
   readonly processes: readonly (StartedProcess & { readonly part: string })[];
   readonly servers: Servers | undefined;
-  /** Processor time so far in ms, by part: `parley`, `gateway`, `workers`, `redis`, `postgres`. */
+  /**
+   * Processor time so far in ms, by component: `parley`, `gateway`, `workers`, `redis`, `postgres`.
+   */
   cpuMs(): ByPart;
-  /** Current resident memory, in MB; of several workers the largest. */
+  /** Current resident memory in MB; with several workers, that of the largest worker. */
   residentMb(): ByPart;
   /** The peak resident memory of any process, in MB, without the servers. */
   peakMb(): number;
@@ -45,7 +46,7 @@ export function readPageToken({ data }: Installation): string {
   return readFileSync(join(data, 'token'), 'utf8').trim();
 }
 
-/** What to start. The settings apply to all processes; addresses of the servers are added. */
+/** The settings apply to all processes; addresses of the servers are added. */
 export interface InstallationOptions {
   readonly topology: Topology;
   readonly folder: string;
@@ -75,7 +76,7 @@ export async function startInstallation(wanted: InstallationOptions): Promise<In
     ...(await createAddressSettings(wanted, servers)),
   });
   const processes: Installation['processes'][number][] = [];
-  // In reverse order: the process that answers stops after the one that receives.
+  // Stops in reverse order, so that the process that answers stops after the one that receives.
   opened.defer(async () => void (await Promise.all(processes.map((one) => one.stop()))));
   for (const [index, part] of listParts(topology).entries()) {
     const started = startPart(wanted, data, part, index);

@@ -4,7 +4,7 @@ import type { StartedProcess } from './processes.ts';
 /** The delay before a bot that exited by itself is restarted, in ms. */
 const RESTART_DELAY_MS = 300;
 
-/** A bot that is restarted whenever it exits, as by a supervisor. */
+/** A bot that is restarted whenever it exits, the way a supervisor would restart it. */
 export class SupervisedBot {
   readonly #start: () => StartedProcess;
   readonly #keeping: Promise<void>;
@@ -21,7 +21,7 @@ export class SupervisedBot {
     this.#keeping = this.#keep();
   }
 
-  /** Resolves when the process that runs now is ready. */
+  /** Resolves when the current process is ready. */
   async ready(): Promise<void> {
     await this.#process.readyAt;
   }

@@ -5,26 +5,29 @@ import { createChance } from '../privacy/chance.ts';
 export interface KillScale {
   readonly questions: number;
   readonly kills: number;
-  /** Half of the chats are direct ones, the others are threads. */
+  /** Half of the chats are direct chats, the others are threads. */
   readonly chats: number;
-  /** How long people ask, in ms. */
+  /** How long people ask questions, in ms. */
   readonly askMs: number;
-  /** The platform's waits before it delivers an event again, in ms. */
+  /** How long the platform waits before each redelivery, in ms. */
   readonly retryMs: readonly number[];
   /**
-   * Everything is over when the platform has delivered nothing again and the bot has not asked the
-   * model for this long, in ms.
+   * A comparison is over when, for this many ms, the platform has not redelivered anything and the
+   * bot has not asked the model.
    */
   readonly quietMs: number;
 }
 
-/** Who asks what when, and when the bots are killed; in ms after the beginning, in order. */
+/**
+ * Who asks which question at what time, and when the bots are killed; times are in ms after the
+ * beginning, in order.
+ */
 export interface KillPlan {
   readonly questions: readonly { readonly atMs: number; readonly question: Question }[];
   readonly killsAtMs: readonly number[];
 }
 
-/** Plans questions at random times, and one kill at a random moment of each stretch of time. */
+/** Plans questions at random times, and one kill at a random moment of each interval. */
 export function planKills(scale: KillScale, seed: number): KillPlan {
   const { questions, kills, chats, askMs } = scale;
   const chance = createChance(seed);

@@ -16,19 +16,19 @@ import {
   startSlackBot,
 } from './slack-subjects.ts';
 
-/** What became of the questions to one bot. */
+/** The outcomes of the questions to one bot. */
 export interface KillTally {
   readonly subject: SlackSubject;
   readonly questions: number;
   readonly kills: number;
   readonly answered: number;
-  /** Questions without an answer, of which the bot does not say that it may have arrived. */
+  /** Questions without an answer, unless the bot reports that the answer may have arrived. */
   readonly lost: number;
-  /** Those among them that Slack stopped delivering: all of its attempts met a restart. */
+  /** Lost questions that Slack stopped delivering because each of its attempts met a restart. */
   readonly undelivered: number;
   /** Questions that were answered twice. */
   readonly doubled: number;
-  /** Answers of which the bot says that they may have arrived. */
+  /** Answers that the bot reports as possibly delivered. */
   readonly uncertain: number;
   /** How often the model was asked. */
   readonly requests: number;
@@ -49,7 +49,7 @@ interface SideParts {
   readonly bot: SupervisedBot;
 }
 
-/** One bot with a Slack, a model and, where it needs one, a Redis of its own. */
+/** One bot with its own Slack, its own model and, if needed, its own Redis. */
 export class KilledSide {
   readonly #parts: SideParts;
   readonly #rooms: ReadonlyMap<number, SlackRoom>;
@@ -111,8 +111,8 @@ export class KilledSide {
   }
 
   /**
-   * Resolves when every question has an answer, or when Slack delivers nothing again and the bot
-   * has not asked the model for a while.
+   * Resolves when every question has an answer, or when Slack no longer redelivers and the bot has
+   * not asked the model for a while.
    */
   async untilOver(): Promise<void> {
     const { scale, model } = this.#parts;
@@ -125,7 +125,7 @@ export class KilledSide {
     }
   }
 
-  /** Stops the bot and counts. */
+  /** Stops the bot and counts the outcomes. */
   async count(): Promise<KillTally> {
     const { subject, folder, bot, model } = this.#parts;
     await this.close();
@@ -163,7 +163,7 @@ export class KilledSide {
       .flatMap(({ text }) => findStretches(text));
   }
 
-  /** How many of the questions that these faults name Slack has tried to deliver in vain. */
+  /** The number of questions in these faults that Slack has tried to deliver in vain. */
   #undelivered(faults: readonly string[]): number {
     const { double, scale } = this.#parts;
     const failed = double
@@ -174,7 +174,7 @@ export class KilledSide {
     return names.filter((text) => failed.some((event) => event.includes(`${text}"`))).length;
   }
 
-  /** Whether Slack will still deliver something again. */
+  /** Whether Slack will redeliver anything. */
   #isDelivering(): boolean {
     const { double, scale } = this.#parts;
     const last = new Map(double.deliveries().map((one) => [one.payload.event_id, one]));
@@ -193,7 +193,10 @@ export class KilledSide {
   }
 }
 
-/** Names the questions of the newest message, without what Parley writes above it. */
+/**
+ * Replies with the names of the questions in the newest message, ignoring the lines that Parley
+ * adds above it.
+ */
 function replyTo({ messages }: ChatRequest, reply: number): string {
   const newest = getMessageText(messages.findLast(({ role }) => role === 'user'));
   const asked = findQuestions(newest.split('</message-context>').at(-1) ?? '');

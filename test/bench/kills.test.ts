@@ -6,14 +6,14 @@ import { measureKills, renderKills } from './kills.ts';
 const redisUrl = inject('redisUrl');
 const TIMEOUT_MS = 120_000;
 
-/** Slack delivers again until the slowest machine has started again. */
+/** Slack redelivers until even the slowest machine has restarted the bot. */
 const SMALL = {
   ...{ questions: 20, kills: 2, chats: 8, askMs: 8_000 },
   ...{ retryMs: Array.from({ length: 200 }, () => 250), quietMs: 1_000 },
 };
 
-describe('the plan of a comparison of killed bots', () => {
-  it('asks and kills in order, as often as it should, and alike for the same seed', () => {
+describe('the plan for a comparison of killed bots', () => {
+  it('contains the right number of questions and kills in order, and is the same for the same seed', () => {
     const plan = planKills(SMALL, 7);
     const times = plan.questions.map(({ atMs }) => atMs);
     expect(times).toHaveLength(SMALL.questions);
@@ -28,9 +28,9 @@ describe('the plan of a comparison of killed bots', () => {
 });
 
 // Chat SDK keeps its state in a Redis of its own.
-describe.runIf(redisUrl)('bots of Slack that are killed beside each other', () => {
+describe.runIf(redisUrl)('Slack bots that are killed at the same time', () => {
   it(
-    '[F15] [D01] [D04] Parley answers each question exactly once, and what the others lose is counted',
+    '[F15] [D01] [D04] Parley answers each question exactly once, and the questions that other bots lose are counted',
     async () => {
       await buildBundle();
       const figures = await measureKills(SMALL);

@@ -6,7 +6,7 @@ import { renderTable } from './report.ts';
 import { SLACK_SUBJECTS, type SlackSubject } from './slack-subjects.ts';
 import { withNewFolder } from './subjects.ts';
 
-// Bots of Slack that are killed at the same moments while the same people ask the same questions.
+// Slack bots that are killed at the same moments while the same people ask the same questions.
 
 export interface KillFigures {
   readonly scale: KillScale;
@@ -15,7 +15,7 @@ export interface KillFigures {
   readonly tallies: readonly KillTally[];
 }
 
-/** Kills all bots by the same plan, at the same time. */
+/** Kills all bots according to the same plan, at the same time. */
 export async function measureKills(scale: KillScale, seed = 1): Promise<KillFigures> {
   const began = Date.now();
   const plan = planKills(scale, seed);
@@ -34,7 +34,7 @@ export async function measureKills(scale: KillScale, seed = 1): Promise<KillFigu
   return { scale, seed, ms: Date.now() - began, tallies };
 }
 
-/** Lets people ask and kills the bots, each when the plan says so. */
+/** Sends the questions and kills the bots at the times in the plan. */
 async function follow(
   { questions, killsAtMs }: KillPlan,
   sides: readonly KilledSide[],
@@ -62,7 +62,6 @@ const TITLES: Readonly<Record<SlackSubject, string>> = {
   'chat-sdk-after': 'Chat SDK, acknowledging after the handler',
 };
 
-/** The table for people. */
 export function renderKills({ scale, seed, ms, tallies }: KillFigures): string {
   const { questions, kills, chats } = scale;
   const rows: readonly (readonly [title: string, of: (tally: KillTally) => number])[] = [

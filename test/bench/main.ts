@@ -105,7 +105,9 @@ function formatUsage(): string {
   return /```sh\n([\s\S]*?)\n```/.exec(text)?.[1] ?? '';
 }
 
-/** The requested sections, in any of the ways to name them; by default all standard ones. */
+/**
+ * The requested sections, named in any of the supported ways; by default, all standard sections.
+ */
 function selectSections(): [string, Measure][] {
   const flags = Object.keys(LONG).filter((name) => values[name as 'soak']);
   const named = [...values.only.split(','), ...positionals.join(',').split(',')]

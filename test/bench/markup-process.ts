@@ -8,12 +8,13 @@ import {
 } from './converters.ts';
 
 /**
- * The texts to convert, and the number of conversions. The first text is used for the first call.
+ * The documents to convert, and the number of conversions. The first document is used for the first
+ * call.
  */
 export interface MarkupOrder {
   readonly converter: ConverterName | 'discord' | 'whatsapp' | 'plain' | 'html';
   readonly texts: readonly string[];
-  /** Warm calls for a text of 1,000 characters; longer ones need fewer. */
+  /** Warm calls for 1,000 characters of text; longer text needs fewer calls. */
   readonly repetitions: number;
   /** An answer that arrives in pieces of 20 characters, each of which is shown immediately. */
   readonly growing: string;
@@ -21,8 +22,8 @@ export interface MarkupOrder {
 }
 
 /**
- * Times in ms: of the first call including loading the library, of the warm calls for each text,
- * and of a whole growing answer for converters to Telegram.
+ * Times in ms: of the first call including loading the library, of the warm calls for each
+ * document, and of a whole growing answer for Telegram converters.
  */
 export interface MarkupTimes {
   readonly first: number;

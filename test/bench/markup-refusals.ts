@@ -7,12 +7,12 @@ import { type Convert, loadConverter, TELEGRAM_LIMIT } from './converters.ts';
 /** The same documents in every run. */
 const SEED = 20_261_121;
 
-/** The outcomes of some documents. A refused one is not checked further. */
+/** The outcomes of some documents. A refused document is not checked further. */
 export interface DocumentOutcomes {
   readonly documents: number;
   /** Telegram's parser refuses at least one of the messages, or it is empty. */
   refused: number;
-  /** Longer than one message may be, so either refused or truncated by the sender. */
+  /** Longer than one message may be, so the sender refuses or truncates it. */
   tooLong: number;
   /** A word of the document is missing from the messages. */
   lossy: number;
@@ -26,7 +26,7 @@ export interface ConverterOutcomes {
   readonly reasons: readonly (readonly [reason: string, count: number])[];
 }
 
-/** Converts documents with Parley and reads the result by Telegram's own rules. */
+/** Converts documents with Parley and parses the result by Telegram's own rules. */
 export async function countOutcomes(documents: number): Promise<ConverterOutcomes> {
   const convert = await loadConverter('parley');
   const reasons = new Map<string, number>();

@@ -18,13 +18,15 @@ export interface MarkupSpeed {
   readonly converter: MarkupOrder['converter'];
   readonly first: RoundSummary;
   readonly warm: readonly RoundSummary[];
-  /** For a whole answer of 10 kB that is shown after every 20 characters; only to Telegram. */
+  /**
+   * The time for a complete 10 kB answer that is shown after every 20 characters; only for
+   * Telegram.
+   */
   readonly grown: RoundSummary | undefined;
 }
 
-/** All results of the section. */
 export interface MarkupFigures {
-  /** To Telegram, compared with the other converters. */
+  /** For Telegram, compared with the other converters. */
   readonly telegram: readonly MarkupSpeed[];
   /** Parley's other dialects. */
   readonly dialects: readonly MarkupSpeed[];
@@ -40,8 +42,8 @@ const Times = z.object({
 });
 
 /**
- * Compares rendering with two common libraries, each in its own processes, alternating; and counts
- * what Telegram refuses of Parley's output.
+ * Compares rendering with two common libraries, each in its own processes, alternating, and counts
+ * the Parley output that Telegram refuses.
  */
 export async function measureMarkup(rounds: BenchRounds): Promise<MarkupFigures> {
   const speeds = await withNewFolder((folder) => timeAll(rounds, folder));
@@ -57,7 +59,7 @@ async function timeAll(rounds: BenchRounds, compileCache: string): Promise<Marku
   const texts = SIZES.map((size) => createAnswerText(size * 1_000));
   const names = [...CONVERTERS, ...DIALECTS];
   const times = names.map((): z.infer<typeof Times>[] => []);
-  // The round before the first fills the compile cache.
+  // An extra round before the first fills the compile cache.
   for (let round = -1; round < rounds.markup; round += 1) {
     for (const [index, converter] of names.entries()) {
       const repetitions = round < 0 ? 0 : rounds.conversions;
@@ -100,7 +102,6 @@ function createAnswerText(length: number): string {
   return text.slice(0, text.indexOf('\n\n', length));
 }
 
-/** The printed tables of the markup section. */
 export function renderMarkup({ telegram, dialects, fates }: MarkupFigures): string {
   const { generated, answers } = fates;
   const beside = [

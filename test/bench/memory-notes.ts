@@ -47,9 +47,7 @@ const SMALL: Readonly<Record<Language, string>> = {
   chinese: '的 了 在 和 是 我 们 有 也 到 就 要',
 };
 
-/**
- * Creates the scene. Words are distributed as in real texts: a few are everywhere, most are rare.
- */
+/** Words are distributed as in real text: a few are everywhere, most are rare. */
 export function createNoteScene(seed = 20_261_121): NoteScene {
   const chance = createChance(seed);
   const notes = Array.from({ length: NOTES }, () => createNoteText(chance, pickLength(chance)));
@@ -128,7 +126,7 @@ function formatSection(note: string): string {
 }
 
 /**
- * Common words, rare ones, pairs of Chinese characters, whole sentences, and words that never
+ * Common words, rare words, pairs of Chinese characters, whole sentences, and words that never
  * occur.
  */
 function createQuestions(chance: RandomChance): readonly string[] {

@@ -22,14 +22,13 @@ export interface SearchSpread {
   readonly most: number;
 }
 
-/** One way of searching, by elapsed and by processor time. */
+/** One way of searching, with its elapsed and processor times. */
 export interface SearchCost {
   readonly name: string;
   readonly wall: SearchSpread;
   readonly cpu: SearchSpread;
 }
 
-/** All results of the section. */
 export interface MemorySearchFigures {
   /** The first search of a process, which reads all files. */
   readonly first: number;
@@ -44,7 +43,7 @@ const TEMPLATES = join(import.meta.dirname, '../../config/workspace');
 
 /**
  * Measures how long a search in 10,000 notes takes (G14), compared with a plain scan of the same
- * notes: an in-memory SQLite table with `like` for each word, which ranks nothing.
+ * notes: an in-memory SQLite table with `like` for each word, which does not rank.
  */
 export async function measureMemorySearch(rounds: BenchRounds): Promise<MemorySearchFigures> {
   const scene = createNoteScene();
@@ -142,7 +141,6 @@ function summarizeSpread(values: readonly number[]): SearchSpread {
 /** The aim for 99 of 100 searches, in ms. */
 const AIM = 10;
 
-/** The printed table of the memory-search section. */
 export function renderMemorySearch({ first, costs }: MemorySearchFigures): string {
   const title = `${NOTES} notes in three languages, ${QUESTIONS} questions, ms`;
   const head = ['median', 'p95', 'p99', 'most', 'processor p99', 'aim', ''];

@@ -6,7 +6,6 @@ import { z } from 'zod';
 // Makes model calls with one of the compared clients, in a separate process, and reports the
 // processor time per call, user and system, of all threads.
 
-/** The task of this process. */
 export const CallOrder = z.object({
   client: z.enum(['parley', 'parley, nothing kept', 'ai-sdk']),
   baseUrl: z.string(),
@@ -79,7 +78,7 @@ function createHistory(nth: number): ModelRequest['messages'] {
   }));
 }
 
-/** A call at this API level as in the documentation of the AI SDK. */
+/** A call at this API level, as shown in the AI SDK's documentation. */
 function createSdkCaller(baseURL: string): (nth: number) => Promise<void> {
   const provider = createOpenAICompatible({ name: 'double', baseURL, includeUsage: true });
   const model = provider.chatModel('double');

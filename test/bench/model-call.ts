@@ -42,7 +42,6 @@ async function measureOne(order: CallOrder, { nodeArguments }: BenchRoom): Promi
   }
 }
 
-/** The printed table. */
 export function renderModelCall(figures: readonly ClientFigure[]): string {
   const rows = figures.map(({ client, us }) => [
     client,

@@ -7,7 +7,7 @@ import type { ScriptedReply } from '../model/scripted-reply.ts';
 // an argument (in ms, 0 by default), unless a message asks for something else: `think for 60 s`, or
 // `call write {"path":…}`. Heartbeat tasks find something in one of four runs.
 
-/** Always the same text, so that all bots send the same. */
+/** The text never varies, so that all bots send the same text. */
 const SHORT_ANSWER =
   'Sure: **two things** are on today, the *dentist* at 10:30 and a call with `ops` at 15:00. Shall I move either of them?';
 const [latency = '0'] = process.argv.slice(2);

@@ -12,7 +12,10 @@ export interface TelegramCrowd {
 /** How long a bot may be silent before the benchmark gives up, in ms. */
 const TIMEOUT_MS = 60_000;
 
-/** Writes each message `pauseMs` after the previous one was answered. Returns the ms of each. */
+/**
+ * Writes each message `pauseMs` after the previous one was answered. Returns the ms from each
+ * message to its answer.
+ */
 export async function writeOneByOne(
   { double, listen }: TelegramCrowd,
   { chat, messages, pauseMs }: { chat: number; messages: number; pauseMs: number },
@@ -67,8 +70,8 @@ export async function writeSideBySide(
 const LATEST_MS = 75_000;
 
 /**
- * Quiet people, each in a separate chat. Messages for others do not count in the meantime. A person
- * who gets no answer within 75 s is counted and asks no further questions.
+ * Quiet people, each in a separate chat. Meanwhile, messages to other people do not count. A person
+ * who does not get an answer within 75 s is counted and asks no further questions.
  */
 export async function writeSteadily(
   { double, listen }: TelegramCrowd,
@@ -109,7 +112,7 @@ function createText(number: number): string {
   return `What is on today, and can you move number ${number}?`;
 }
 
-/** The chats of the disturbances, without quiet people. */
+/** The chats used by disturbances, where no quiet people write. */
 const FLOODING = 20_001;
 const LIMITED = 20_002;
 const SENDING_FILES = 20_003;
@@ -164,7 +167,7 @@ async function floodWithMessages(
   }
 }
 
-/** Refuses sends to this place with the remaining wait; people there keep writing. */
+/** Refuses sends to this chat and reports the remaining wait; people there keep writing. */
 function limitSends(double: TelegramDouble, place: 'person' | 'group', seconds: number): void {
   const chat = place === 'person' ? LIMITED : LIMITED_GROUP;
   const over = Date.now() + seconds * 1_000;

@@ -11,7 +11,7 @@ export function getPreciseTime(): number {
 
 /** A program to start, with its folder. */
 export interface ProgramStart {
-  /** Used for the name of its log file. */
+  /** Used for the name of the log file. */
   readonly name: string;
   readonly folder: string;
   /** The arguments of node: flags, the file, its arguments. */
@@ -21,17 +21,17 @@ export interface ProgramStart {
   readonly readyLine: string;
 }
 
-/** A started process. Times are in ms since 1970. */
+/** Times are in ms since 1970. */
 export interface StartedProcess {
   readonly pid: number;
   readonly spawnedAt: number;
   /** The time at which the process reported that it is ready. */
   readonly readyAt: Promise<number>;
-  /** Its standard output so far. */
+  /** The standard output of the process so far. */
   output(): string;
   /** Resolves when the process has exited for any reason. */
   readonly ended: Promise<void>;
-  /** Ends the process by SIGTERM, as a supervisor does. */
+  /** Stops the process with SIGTERM, as a supervisor does. */
   stop(): Promise<void>;
 }
 
@@ -61,12 +61,12 @@ export function startProcess({ name, folder, args, env, readyLine }: ProgramStar
   const spawnedAt = getPreciseTime();
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    // Node's compile cache is in the temporary folder unless another is given.
+    // Node's compile cache is in the temporary folder unless another folder is given.
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: join(folder, 'tmp'), ...env },
     stdio: ['ignore', 'pipe', log],
   });
   closeSync(log);
-  // A failing benchmark leaves no child process running.
+  // A failing benchmark does not leave child processes behind.
   const end = () => void child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
@@ -75,7 +75,7 @@ export function startProcess({ name, folder, args, env, readyLine }: ProgramStar
     output += chunk;
   });
   const readyAt = waitForLine(child, readyLine, () => output, errors);
-  readyAt.catch(() => {}); // Callers that do not wait for the result receive its failure from the double.
+  readyAt.catch(() => {}); // Callers that do not wait for the result receive the failure from the double.
   if (child.pid === undefined) throw new Error(`${name} could not be started.`);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const { pid } = child;
@@ -202,17 +202,19 @@ function readKilobytes(rollup: string, name: string): number {
 
 const Told = z.union([z.object({ result: z.unknown() }), z.object({ failure: z.string() })]);
 
-/** A program of this folder that runs alongside and answers requests, one at a time. */
+/** A program in this folder that runs alongside and answers requests, one at a time. */
 export interface ChildProgram {
   /**
-   * The result of a request, or the greeting for the initial one. Rejects with the error raised in
-   * the program.
+   * The result of a request, or the greeting for the initial request. Rejects with the error raised
+   * in the program.
    */
   ask(order?: object): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** Starts a program of this folder, with `flags` for node; it greets unasked. */
+/**
+ * Starts a program in this folder with `flags` for node; the program sends a greeting on its own.
+ */
 export function startChild(
   file: string,
   args: readonly string[] = [],

@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module';
 
-/** Ms since the program started, and of the last step alone. */
+/** The ms since the program started, and the ms of the last step alone. */
 interface ColdTimes {
   readonly wholeMs: number;
   readonly promptMs: number;

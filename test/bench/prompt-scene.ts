@@ -1,22 +1,27 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
-  builtInTools,
+  createBuiltInTools,
+  createLocalTime,
+  createSkillsSource,
   createToolRegistry,
   createTurnRunner,
-  localTimeIn,
   previewTurn,
-  skillsSource,
   type TurnServices,
 } from '@parley/agent';
 import { createCheckRunner, type SentRequest } from '@parley/core';
 import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel, ModelRequest } from '@parley/models';
-import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from '@parley/prompt';
+import {
+  createAssembler,
+  createBuiltInLayers,
+  createLayerRegistry,
+  getLayout,
+} from '@parley/prompt';
 import { type AdmittedMessage, type ClaimedTurn, openStore, type Store } from '@parley/store';
-import { openSkills, openWorkspace, skillFolders, type Workspace } from '@parley/workspace';
+import { listSkillFolders, openSkills, openWorkspace, type Workspace } from '@parley/workspace';
 
-/** The house layouts, the default first. */
+/** The built-in layouts, the default first. */
 export const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 /** Files of an established workspace; together about 20 kB. */
 export const FILES = [
@@ -27,7 +32,6 @@ export const SKILLS = 150;
 /** Entries of history in each request. */
 export const HISTORY = 100;
 
-/** The owner's conversation. */
 export const CHAT = 'telegram:default:42';
 const QUESTION = 'What is on today, and do I need an umbrella?';
 const START = Date.UTC(2026, 10, 21, 8);
@@ -59,7 +63,7 @@ export function fillWorkspace(folder: string): void {
   for (let nth = 0; nth < SKILLS; nth += 1) writeSkill(folder, nth, 'as it was written first');
 }
 
-/** Writes one skill, new or again. */
+/** Creates or overwrites one skill. */
 export function writeSkill(folder: string, nth: number, note: string): void {
   const name = `skill-${nth}`;
   const description = `Use it when somebody asks for errand number ${nth} of the house, ${note}, and for nothing else.`;
@@ -119,7 +123,6 @@ export async function openPromptScene(
 
 type StartedTurn = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
 
-/** The inputs of `depsOf`. */
 export interface ServiceParts extends Pick<TurnServices, 'workspace' | 'model' | 'clock'> {
   readonly store: Store;
   readonly layout: string;
@@ -135,22 +138,22 @@ export function createServices({
 }: ServiceParts): TurnServices {
   const skills = createSkillReader(workspace);
   const timeZone = 'Europe/Berlin';
-  const layers = createLayerRegistry(builtInLayers());
+  const layers = createLayerRegistry(createBuiltInLayers());
   return {
     ...silentRuntime,
     store,
     model,
     workspace,
-    prompt: createAssembler({ layers, layout: layoutNamed(layout) }),
-    sources: [skillsSource(skills)],
+    prompt: createAssembler({ layers, layout: getLayout(layout) }),
+    sources: [createSkillsSource(skills)],
     hooks: [],
-    tools: createToolRegistry({ builtIn: builtInTools({ skills }) }).registry,
+    tools: createToolRegistry({ builtIn: createBuiltInTools({ skills }) }).registry,
     agent: {
       id: 'main',
       identity: {},
       workspace: workspace.folder,
       timeZone,
-      localTime: localTimeIn(timeZone),
+      localTime: createLocalTime(timeZone),
       clockMinutes: 10,
     },
     owners: ['telegram:42'],
@@ -178,7 +181,7 @@ export function createServices({
 function createSkillReader({ folder }: Workspace) {
   const nowhere = join(folder, 'nowhere');
   return openSkills({
-    folders: skillFolders({
+    folders: listSkillFolders({
       extra: [],
       bundled: nowhere,
       data: nowhere,

@@ -37,14 +37,13 @@ export interface LayoutCost {
   /** Tokens in the user message before the person's own text. */
   readonly contextTokens: number;
   /**
-   * The share that two turns a minute apart have in common, of the system prompt and of the whole
-   * request.
+   * The share of the system prompt, and of the whole request, that two turns a minute apart have in
+   * common.
    */
   readonly sharedSystem: number;
   readonly sharedRequest: number;
 }
 
-/** All results of the section. */
 export interface PromptFigures {
   readonly layouts: readonly LayoutCost[];
   /** The default layout, when one skill changed and a new session starts. */
@@ -134,7 +133,7 @@ async function timeColdStarts(folder: string, starts: number): Promise<PromptFig
     const child = startChild('prompt-process.ts');
     const told = ColdTimes.parse(await child.ask({ folder }));
     await child.close();
-    // The first one fills the compile cache.
+    // The first process fills the compile cache.
     if (start > 0) times.push(told);
   }
   const median = (of: (time: z.infer<typeof ColdTimes>) => number) =>
@@ -179,7 +178,6 @@ function timeSyncRuns(times: number, work: () => unknown): TimeSpread {
   return summarizeTimes(values);
 }
 
-/** Summarizes times. */
 export function summarizeTimes(values: readonly number[]): TimeSpread {
   return { median: computeQuantile(values, 0.5), p95: computeQuantile(values, 0.95) };
 }
@@ -203,7 +201,6 @@ function computeSharedPrefix(earlier: string, later: string): number {
 /** The aims: ms at the median, and the minimum share of a prompt that stays the same. */
 const AIMS = { warm: 1, changed: 10, shared: 0.95 } as const;
 
-/** The printed tables of the prompt section. */
 export function renderPrompt({ layouts, newSession, cold, bare }: PromptFigures): string {
   const [standard] = layouts;
   if (standard === undefined) throw new Error('No layout was measured.');

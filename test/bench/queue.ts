@@ -21,7 +21,7 @@ import type { BenchRounds } from './rounds.ts';
 import { startRedisSide } from './servers.ts';
 import { withNewFolder } from './subjects.ts';
 
-/** Jobs already stored in the file in the last two columns. */
+/** The number of completed jobs that are already in the file for the last two columns. */
 const KEPT = 1_000_000;
 const AT_ONCE = 50;
 
@@ -83,7 +83,7 @@ export async function measureQueue({ repetitions }: BenchRounds): Promise<QueueF
   });
 }
 
-/** The first round is for warming up; the median over all counts. */
+/** The first round is for warming up; the median over all rounds is used. */
 const ROUNDS = 5;
 
 async function measureStorage(
@@ -156,7 +156,7 @@ async function measureLatencies(run: QueueRun & { repetitions: number }): Promis
     void queue.add('job', { count });
     await promise;
     latencies.push(performance.now() - begun);
-    // Until the worker waits again.
+    // Gives the worker time to wait for jobs again.
     await new Promise((wake) => setTimeout(wake, 5));
     await turn();
   }
@@ -189,7 +189,6 @@ function insertCompletedJobs(file: string): void {
   database.exec('COMMIT');
 }
 
-/** The table of the section. */
 export function renderQueue(figures: QueueFigures): string {
   return [
     '### BullMQ on Redis and on SQLite',

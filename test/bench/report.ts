@@ -28,7 +28,7 @@ export function renderMachine(machine: MachineFacts): string {
   return `${facts}\nWARNING: the machine was busy with other things (load above ${QUIET_LOAD}); take these figures as an upper bound of time.`;
 }
 
-/** Three significant digits, because the noise allows no more. */
+/** Three significant digits, because the noise does not allow more. */
 export function formatRounded(value: number): string {
   if (value >= 100) return value.toFixed(0);
   if (value >= 10) return value.toFixed(1);
@@ -84,7 +84,7 @@ export interface MachineFacts {
 /** Above this load the machine is busy, and results are worse than they should be. */
 export const QUIET_LOAD = 0.5;
 
-/** Reads the facts about this machine. */
+/** Reads information about this machine. */
 export function readMachineFacts(): MachineFacts {
   const all = cpus();
   return {

@@ -11,13 +11,14 @@ export interface BenchRounds {
   readonly latency: number;
   readonly throughput: number;
   /**
-   * Messages in one round of latency and of throughput, and messages for warming up before either.
+   * The number of messages in a latency round and in a throughput round, and the number of warm-up
+   * messages before either.
    */
   readonly messages: {
     readonly latency: number;
     readonly throughput: number;
     readonly warmUp: number;
-    /** Messages whose stages are measured, and messages before them. */
+    /** The number of messages whose stages are measured, and the number of messages before them. */
     readonly stages: number;
     readonly beforeStages: number;
   };

@@ -6,11 +6,14 @@ import type { ServiceStart } from '../services/provided.ts';
 import { startRedis } from '../services/redis.ts';
 import { getParentPid } from './processes.ts';
 
-/** Activity of the servers since they were started; the difference of two readings counts. */
+/**
+ * Activity of the servers since they were started; only the difference between two readings is
+ * meaningful.
+ */
 export interface ServerCounts {
   /** The time of the reading, in ms of this process. */
   readonly at: number;
-  /** Commands executed by Redis, including those inside of scripts. */
+  /** Commands executed by Redis, including those inside scripts. */
   readonly redisCommands: number;
   /** PostgreSQL statements, without those that start and end a transaction. */
   readonly statements: number;
@@ -30,7 +33,7 @@ export interface ServerCounts {
 export interface RedisSide {
   readonly url: string;
   readonly pid: number;
-  /** Commands so far, including those inside of scripts. */
+  /** Commands so far, including those inside scripts. */
   commands(): Promise<number>;
   close(): Promise<void>;
 }
@@ -40,7 +43,7 @@ export interface Servers {
   readonly redisUrl: string;
   readonly postgresUrl: string;
   readonly redisPid: number;
-  /** The root of its processes. */
+  /** The root of PostgreSQL's process tree. */
   readonly postgresPid: number;
   /**
    * With `up to here`, counters without a delay are read immediately, so that the wait is not
@@ -51,9 +54,9 @@ export interface Servers {
 }
 
 /**
- * A busy connection reports its statistics once a second, but an idle one only ten seconds after
- * its last statement: an earlier reading would attribute earlier transactions to the measured time.
- * The activity of the installation in these seconds is included.
+ * A busy connection reports its statistics once a second, but an idle connection only ten seconds
+ * after its last statement: an earlier reading would attribute earlier transactions to the measured
+ * time. The activity of the installation in these seconds is included.
  */
 const STATISTICS_MS = 10_500;
 
@@ -64,7 +67,8 @@ const AS_IN_EARNEST = {
 };
 
 /**
- * Starts both. Throws when one of the programs, or `pg_stat_statements` of PostgreSQL, is missing.
+ * Starts Redis and PostgreSQL. Throws when one of the programs, or `pg_stat_statements` of
+ * PostgreSQL, is missing.
  */
 export async function startServers(): Promise<Servers> {
   await using opened = new AsyncDisposableStack();

@@ -10,7 +10,10 @@ import { writeSettings } from './subjects.ts';
 export const SLACK_SUBJECTS = ['parley', 'chat-sdk', 'chat-sdk-after'] as const;
 export type SlackSubject = (typeof SLACK_SUBJECTS)[number];
 
-/** The environment of a Slack bot. Its port stays the same, because Slack knows the address. */
+/**
+ * The environment of a Slack bot. The bot's port stays the same, because Slack has stored the
+ * address.
+ */
 export interface SlackBotOptions {
   readonly folder: string;
   readonly port: number;
@@ -19,7 +22,7 @@ export interface SlackBotOptions {
   readonly redisUrl: string;
 }
 
-/** Starts a bot as its user does. */
+/** Starts a bot the way its user would. */
 export function startSlackBot(name: SlackSubject, options: SlackBotOptions): StartedProcess {
   return name === 'parley' ? startParley(options) : startChatSdk(name, options);
 }

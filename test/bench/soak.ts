@@ -113,7 +113,7 @@ async function collectSamples(
   return samples;
 }
 
-/** Before this share of the run is over, a process still warms up and fills its caches. */
+/** Until this share of the run is over, a process is still warming up and filling its caches. */
 const WARM_UP = 0.4;
 /** The memory growth in a day, in MB, above which memory counts as growing. */
 const FLAT_MB = 12;
@@ -152,7 +152,7 @@ function renderTimes(samples: readonly SoakSample[]): string {
   return renderTable([head, ...rows]);
 }
 
-/** A linear fit of the samples after the warm-up; an hour is one of the run. */
+/** A linear fit of the samples after the warm-up; hours are hours of the run. */
 function renderTrend(samples: readonly SoakSample[], minutes: number): string {
   const settled = samples.slice(Math.floor(samples.length * WARM_UP));
   const parts = Object.keys(samples[0]?.residentMb ?? {});
@@ -176,7 +176,7 @@ function renderTrend(samples: readonly SoakSample[], minutes: number): string {
   ]);
 }
 
-/** The tables that have rows, and those that still grow in the second half. */
+/** The tables that have rows, and the tables that still grow in the second half. */
 function renderRows(samples: readonly SoakSample[]): string {
   const last = samples.at(-1);
   const half = samples[Math.floor(samples.length / 2)];
@@ -192,9 +192,11 @@ function renderRows(samples: readonly SoakSample[]): string {
 
 /** The state of an installation at one moment. */
 export interface SoakSample {
-  /** Since the start, in ms. */
+  /** The time since the start, in ms. */
   readonly atMs: number;
-  /** Resident memory, and memory used by JavaScript, in MB; open files and sockets. By part. */
+  /**
+   * Resident memory, and memory used by JavaScript, in MB; open files and sockets. By component.
+   */
   readonly residentMb: ByPart;
   readonly heapMb: ByPart;
   readonly files: ByPart;

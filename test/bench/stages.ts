@@ -81,7 +81,6 @@ function readStartFlags(): string[] {
   );
 }
 
-/** The printed table. */
 export function renderStages(figures: readonly StageFigure[]): string {
   const head = ['one message alone, µs of processor time', 'µs', 'budget', '', 'passings'];
   const row = (name: string, us: number, budget: number, passings: string) => {

@@ -6,8 +6,8 @@ import { readNpmStart, type StartedProcess, startProcess } from './processes.ts'
 import { type RedisSide, startRedisSide } from './servers.ts';
 
 /**
- * The compared bots: Parley, the smallest bot that is as durable, the same with Parley's libraries,
- * Chat SDK on Redis, and bare telegraf.
+ * The compared bots: Parley, the smallest bot that is equally durable, the same bot with Parley's
+ * libraries, Chat SDK on Redis, and bare telegraf.
  */
 export const SUBJECTS = ['parley', 'least', 'library', 'chat-sdk', 'bare'] as const;
 export type SubjectName = (typeof SUBJECTS)[number];
@@ -38,7 +38,7 @@ export interface BenchRoom {
   readonly nodeArguments: readonly string[];
 }
 
-/** Starts a subject as its user does. */
+/** Starts a subject the way its user would. */
 export function startSubject(name: SubjectName, where: SubjectEnvironment): RunningSubject {
   const { folder, nodeArguments = [], redis } = where;
   const { args, env, readyLine } = name === 'parley' ? startParley(where) : startBot(name, where);
@@ -54,7 +54,8 @@ export function startSubject(name: SubjectName, where: SubjectEnvironment): Runn
 
 /**
  * Runs `measure` for each subject, `rounds` times alternating, so that other load on the machine
- * affects all alike. Each measurement gets a new process, a new Telegram and a new folder.
+ * affects all of them equally. Each measurement gets a new process, a new Telegram and a new
+ * folder.
  */
 export async function measureInTurns(
   room: BenchRoom,

@@ -1,12 +1,12 @@
 /** The wall clock of this process, for everything that runs in it, including libraries. */
 export interface MachineClock extends Disposable {
-  /** Sets it forward, or back (negative); elapsed time and all timers are unaffected. */
+  /** Sets the clock forward, or back if negative; elapsed time and all timers are unaffected. */
   step(ms: number): void;
 }
 
 /**
- * Replaces the wall clock until disposed. It differs from the machine's only by the steps: a clock
- * advanced by a timer would run slow on a busy machine, where timers are late.
+ * Replaces the wall clock until disposed. The clock differs from the machine's clock only by the
+ * steps: a clock advanced by a timer would run slow on a busy machine, where timers are late.
  */
 export function installMachineClock(): MachineClock {
   const MachineDate = globalThis.Date;

@@ -25,9 +25,9 @@ const STEPS_OF_EACH = [
   ...(isFullRun() ? [[-HOUR_MS, HOUR_MS], [YEAR_MS]] : []),
 ];
 /**
- * A part that waits for the clock would need an hour. Everything else takes some seconds, but in
- * sequence when the leases of an account and of a turn are lost, and longer on a busy machine. In
- * ms.
+ * Anything that waited for the clock would need an hour. Everything else takes a few seconds. If
+ * the leases of an account and of a turn are both lost, their waits add up, and a busy machine
+ * takes longer. In ms.
  */
 const ANSWERED_WITHIN_MS = 100_000;
 /**
@@ -37,7 +37,7 @@ const ANSWERED_WITHIN_MS = 100_000;
 const UNCERTAIN = 'I was interrupted while sending a message';
 
 describe('a clock that is set while messages are in progress', () => {
-  it('[D13] [D05] delays no answer in one process', async () => {
+  it('[D13] [D05] does not delay answers in one process', async () => {
     await using opened = new AsyncDisposableStack();
     const clock = opened.use(installMachineClock());
     await answersAll(clock, await startScene(opened, {}), STEPS);
@@ -46,7 +46,7 @@ describe('a clock that is set while messages are in progress', () => {
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   describe.skipIf(redisUrl === null || postgresUrl === null)('on PostgreSQL and Redis', () => {
     it.each(STEPS_OF_EACH.map((steps) => ({ steps })))(
-      '[D13] [D05] delays no answer when set by $steps ms',
+      '[D13] [D05] does not delay answers when set by $steps ms',
       async ({ steps }) => {
         await using opened = new AsyncDisposableStack();
         const database = await createFreshDatabase(postgresUrl ?? '');
@@ -64,7 +64,8 @@ describe('a clock that is set while messages are in progress', () => {
 type Scene = Awaited<ReturnType<typeof startScene>>;
 
 /**
- * Everyone writes, and the clock is set while the first of them is answered; again after each step.
+ * Everyone writes, and the clock is set while the first message is being answered; this is repeated
+ * for each step.
  */
 async function answersAll(
   clock: MachineClock,
@@ -79,7 +80,7 @@ async function answersAll(
   expect(scene.repeated()).toEqual([]);
 }
 
-/** Parley with the rates of Telegram, between a Telegram and a model double, in one process. */
+/** Parley with Telegram's rate limits, between a Telegram and a model double, in one process. */
 async function startScene(opened: AsyncDisposableStack, servers: object) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   opened.defer(() => telegram.close());

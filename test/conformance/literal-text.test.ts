@@ -13,7 +13,7 @@ import { DIALECTS, MAX_LENGTHS, READERS } from './markup/readers.ts';
 
 type Dialect = PrintedTarget['dialect'];
 
-/** The visible text and formats of Markdown that fits into one message. */
+/** The visible text and formatting of Markdown that fits into one message. */
 function stretchesIn(dialect: Dialect, markdown: string) {
   const target = { dialect, maxLength: MAX_LENGTHS[dialect], unit: 'utf16' } as const;
   return render(markdown, target).flatMap(({ text, plain }) => READERS[dialect].read(text, plain));
@@ -26,7 +26,7 @@ function seen(text: string): string {
   return (
     text
       .replace(/[\u200b\u2060]/g, '')
-      // Discord shows spaces for a tab.
+      // Discord shows a tab as spaces.
       .replaceAll('\t', '    ')
       .split('\n')
       .map((line) => line.trim())
@@ -135,7 +135,7 @@ const word = fc.oneof(
 const written = fc
   .array(fc.tuple(word, fc.constantFrom('', ' ', '\n')), { minLength: 1, maxLength: 8 })
   .map((pieces) => pieces.flat().join(''))
-  // Characters that no platform shows are removed from every text.
+  // Characters that no platform shows are always removed.
   .filter(
     (text) =>
       toVisibleText(text) === text && seen(text) !== '' && !/[\u200b\u2060\ufeff]/.test(text),
@@ -206,7 +206,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     },
   );
 
-  it('[M01] links to the address that its character references denote', () => {
+  it("[M01] resolves the character references in a link's address", () => {
     const shown = stretchesIn(dialect, '[a &amp; b](https://e.org/?a=1&amp;b=2)');
     const links = shown.map(({ link }) => link?.url).filter((url) => url !== undefined);
     const text = shown.map((stretch) => stretch.text).join('');

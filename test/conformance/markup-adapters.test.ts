@@ -46,7 +46,7 @@ const attack = fc
       (text) => text,
       (text) => toLiteralMarkdown(text),
       (text) => `\`${text}\``,
-      // Slack has no marks for this code, which becomes text.
+      // Slack does not have marks for this code, which becomes text.
       (text) => `中\`${text}\`文`,
       (text) => `\`\`${text} \` ${text}\`\``,
       (text) => `\\\` \`${text}\` \\\``,
@@ -78,9 +78,9 @@ const markdown = fc
   )
   .map((pieces) => pieces.join('\n\n'));
 
-describe('the text of a part', () => {
+describe('the text of a message part', () => {
   it.each(ARRIVES)(
-    '[M01] [M05] is sent unchanged by the adapter for $dialect, which creates no mention',
+    '[M01] [M05] is sent unchanged by the adapter for $dialect, without creating a mention',
     (target, send) => {
       fc.assert(
         fc.property(markdown, (source) => {
@@ -92,7 +92,7 @@ describe('the text of a part', () => {
     TIMEOUT,
   );
 
-  it('[M04] [M05] notifies nobody in the plain fallback either', () => {
+  it('[M04] [M05] does not notify anyone in the plain fallback either', () => {
     fc.assert(
       fc.property(markdown, fc.constantFrom(...ARRIVES), (source, [target, send]) => {
         for (const { plain } of render(source, target)) {

@@ -37,15 +37,15 @@ const EXAMPLES = commonmark.map(({ markdown, html }) => {
 });
 
 /**
- * The realistic limit is always tested. A change splits each example in one more dialect, and a
- * nightly run in all of them.
+ * The realistic limit is always tested. A normal run splits each example in one more dialect, and a
+ * full run in all of them.
  */
 function limitsOf(index: number, dialect: PrintedTarget['dialect']): readonly number[] {
   const cut = (DIALECTS.indexOf(dialect) + index) % DIALECTS.length;
   return cut < scaleRuns(DIALECTS.length) ? [ROOMY, ...TIGHT] : [ROOMY];
 }
 
-describe('the examples of CommonMark', () => {
+describe('the CommonMark examples', () => {
   it.each(DIALECTS)(
     '[M01] [M03] are valid on %s, complete and in order, wherever they are split',
     (dialect) => {
@@ -64,7 +64,7 @@ describe('the examples of CommonMark', () => {
     },
   );
 
-  it('[M01] have the same text in their HTML as in the expectations of the tests', () => {
+  it("[M01] have the same text in their HTML as in the tests' expectations", () => {
     const counted = new Map<string, number>();
     const unexplained: string[] = [];
     for (const [index, { markdown, html, readings }] of EXAMPLES.entries()) {

@@ -8,7 +8,7 @@ import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 import { readExpected } from './markup/tree-reference.ts';
 import { collectSeenWords, getRequiredFormats } from './markup/word-formats.ts';
 
-/** Realistic limits, generous ones, and limits that leave almost no space. */
+/** Realistic limits, generous limits, and limits that leave almost no space. */
 const maxLength = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(2_000, 4_096) },
   { weight: 3, arbitrary: fc.integer({ min: 300, max: 1_500 }) },
@@ -56,7 +56,7 @@ describe('any Markdown in every dialect', () => {
     () => {
       fc.assert(
         fc.property(sampleDocument, targets, (sample, all) => {
-          // Only the first reading, which treats everything that looks like a formula as one.
+          // Uses only the first reading, which treats everything that looks like a formula as one.
           const readings = once(readExpected(sample.markdown).take(1));
           for (const to of all) {
             inDialect(to, () => {

@@ -24,7 +24,7 @@ const markdown = fc.oneof(
   sampleDocument.map((sample) => sample.markdown),
   mutatedMarkdown,
 );
-/** Prefixes far apart, or one prefix and its extensions by single characters. */
+/** Prefixes with large gaps between them, or one prefix and its extensions by single characters. */
 const places = fc.oneof(
   fc.array(fc.nat(), { minLength: 1, maxLength: 12 }),
   fc.nat().map((place) => Array.from({ length: 12 }, (_, index) => place + index)),
@@ -38,7 +38,7 @@ const LENGTH: Readonly<Record<PrintedTarget['unit'], (text: string) => number>> 
 
 type Parts = readonly RenderedPart[];
 
-/** The visible text for each prefix of a growing text. */
+/** The visible text for each prefix of growing text. */
 async function grow(text: string, to: PrintedTarget, cuts: readonly number[]): Promise<Parts[]> {
   const renderer = createPrefixRenderer(to);
   const ends = cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b);

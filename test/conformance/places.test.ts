@@ -1,4 +1,4 @@
-import { conversationIdOf } from '@parley/channels';
+import { toConversationId } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
@@ -29,7 +29,7 @@ describe.each(Object.entries(PLATFORMS))('the conversations of %s', (_name, conn
     const ids = new Set<string>();
     for (const place of peer.places) {
       const message = await write(place);
-      const conversation = conversationIdOf(message);
+      const conversation = toConversationId(message);
       expect(conversations.get(conversation), `${place.name}, ${conversation}`).toBeUndefined();
       conversations.set(conversation, place.name);
       const id = JSON.stringify([message.chat.id, message.messageId]);

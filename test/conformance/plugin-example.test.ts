@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCall, TurnClosing } from '@parley/agent';
-import { type ChannelContext, type ChannelState, findUndeclared } from '@parley/channels';
-import { type InboundMessage, silentLogger } from '@parley/core';
 import {
-  createMemoryValues,
-  createRecordingLogger,
-  EXAMPLE_FACTS as facts,
-} from '@parley/core/testing';
+  type ChannelContext,
+  type ChannelState,
+  findUndeclaredCapabilities,
+} from '@parley/channels';
+import { type InboundMessage, silentLogger } from '@parley/core';
+import { createMemoryValues, createRecordingLogger, EXAMPLE_FACTS } from '@parley/core/testing';
 import { describeOutcome, type LoadedParts, loadPlugins } from '@parley/plugins';
 import type { SourceTurn } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ describe('the example plugin', () => {
     const call: ToolCall = {
       callId: 'c1',
       turnId: 't',
-      facts,
+      facts: EXAMPLE_FACTS,
       reader,
       view,
       session: 1,
@@ -71,7 +71,7 @@ describe('the example plugin', () => {
     const host = { log: info, clock: () => 0, folder: '/', signal };
     const { hooks: [hook] = [] } = await plugin.setup({ sides: 4 }, host);
     const closing: TurnClosing = {
-      facts,
+      facts: EXAMPLE_FACTS,
       reader,
       view,
       text: 'Hello',
@@ -85,7 +85,14 @@ describe('the example plugin', () => {
   });
 
   it('[P16] lists the house rules if the reader may see them', async () => {
-    const turn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
+    const turn = {
+      facts: EXAMPLE_FACTS,
+      reader,
+      view,
+      messages: [],
+      conversationId: 'c',
+      session: 1,
+    };
     const gathered = await brought.sources[0]?.gather(turn);
     expect(gathered?.resources?.[0]?.location).toBe('house-rules.md');
   });
@@ -118,7 +125,7 @@ describe('the example plugin', () => {
     };
     const adapter = (await brought.channels[0]?.load())?.(context);
     if (adapter === undefined) throw new Error('there is no board');
-    expect(findUndeclared(adapter)).toEqual([]);
+    expect(findUndeclaredCapabilities(adapter)).toEqual([]);
     await adapter.start();
     expect(states).toEqual([{ kind: 'connected', as: 'News' }]);
     const pin = (notice: unknown) =>

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ModelSettings } from '@parley/models';
-import { layoutNamed } from '@parley/prompt';
+import { getLayout } from '@parley/prompt';
 import { loadSettings } from '@parley/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -24,14 +24,14 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the built-in profiles', () => {
-  it('[P15] include one for each house layout, and more', () => {
+  it('[P15] include one for each built-in layout, and others', () => {
     const houses = ['mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'];
     expect(NAMES).toEqual(expect.arrayContaining([...houses, 'assistant', 'companion']));
   });
 
   it.each(NAMES)('[P15] include %s, which is valid and names only existing items', (name) => {
     const { layout, persona, format } = load(`agent: { profile: ${name} }`).settings.agent;
-    expect(layoutNamed(layout ?? '').layers.length).toBeGreaterThan(0);
+    expect(getLayout(layout ?? '').layers.length).toBeGreaterThan(0);
     if (persona !== undefined) expect(config(`personas/${persona}.md`)).toBe(true);
     if (format !== undefined) expect(config(`output-formats/${format}.md`)).toBe(true);
   });

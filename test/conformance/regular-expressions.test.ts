@@ -19,7 +19,7 @@ interface Found {
   readonly flags: string;
 }
 
-/** All regular expressions in the sources of the program. */
+/** All regular expressions in the program's source code. */
 function expressionsOf(folder: string): readonly Found[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((file) => join(folder, file))
@@ -40,7 +40,7 @@ function expressionsOf(folder: string): readonly Found[] {
     });
 }
 
-describe('the regular expressions of the program', () => {
+describe("the program's regular expressions", () => {
   const all = ['packages', 'apps'].flatMap(expressionsOf);
 
   it('[D13] are found by the test', () => {

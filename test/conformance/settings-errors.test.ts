@@ -45,7 +45,10 @@ interface JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** The settings with every leaf replaced by one value; for alternatives, the one at `choice`. */
+/**
+ * The settings with every leaf replaced by one value; for alternatives, the alternative at
+ * `choice`.
+ */
 function filled(schema: JsonSchema, value: unknown, choice: number): unknown {
   const root = schema;
   const fill = (raw: JsonSchema, depth: number): unknown => {

@@ -53,7 +53,7 @@ function settingsIn(one: SettingSchema, path: SettingPath): readonly Setting[] {
 const SETTINGS = settingsIn(schema, []).filter(({ path }) => path[0] !== 'version');
 
 /**
- * Settings that Parley names; the contents of options and schemas that people supply have no names.
+ * Settings that Parley names; the contents of options and schemas that people supply are not named.
  */
 const NAMED = SETTINGS.filter(
   ({ path }) =>

@@ -1,4 +1,4 @@
-import { questionText, shownArguments } from '@parley/agent';
+import { formatArguments, formatQuestion } from '@parley/agent';
 import { formatCallBlock } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
@@ -51,10 +51,10 @@ describe.each(DIALECTS)('an approval request on %s', (dialect) => {
   it('[G05] [M05] shows every character of the call, however the platform treats the text', () => {
     fc.assert(
       fc.property(command, (text) => {
-        const shown = shownArguments({ command: text, count: 3 });
+        const shown = formatArguments({ command: text, count: 3 });
         const asked = { tool: 'exec', shown, code: 'ABC234', waitMs: 60_000, toDecider: true };
         const lines = formatCallBlock(shown).split('\n').slice(1, -1);
-        expect(readIn(dialect, questionText(asked))).toContain(lines.join('\n'));
+        expect(readIn(dialect, formatQuestion(asked))).toContain(lines.join('\n'));
         expect(lines.join('\n').replaceAll('\n+', '')).toBe(shown);
         expect(lines.filter((line) => line.endsWith(' '))).toEqual([]);
         expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(200);

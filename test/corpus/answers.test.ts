@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { silentLogger, systemTime } from '@parley/core';
-import { createChatModel, effectiveWindow, ModelSettings } from '@parley/models';
+import { createChatModel, ModelSettings, resolveWindow } from '@parley/models';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { z } from 'zod';
 import { createCountingTool } from '../../packages/agent/src/testing/tool-scene.ts';
@@ -75,7 +75,7 @@ describe('the corpus of conversations with a server', () => {
       sleep: async () => undefined,
       logger: silentLogger,
     });
-    const contextTokens = () => effectiveWindow(model, WINDOW);
+    const contextTokens = () => resolveWindow(model, WINDOW);
     const scene = await openTurnScene({}, { model, contextTokens, tools: [tool] });
     context.onTestFinished(() => scene.close());
     await scene.write('words '.repeat(expected.question.words));

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { conversationIdOf } from '@parley/channels';
+import { toConversationId } from '@parley/channels';
 import { type Chat, InboundMessage } from '@parley/core';
-import { messageContext } from '@parley/prompt';
+import { formatMessageContext } from '@parley/prompt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
@@ -107,7 +107,7 @@ function expectOutcome({ received, revised, ignored }: TelegramScene, expected: 
 function expectMessage(message: InboundMessage, expected: Expected): void {
   const { text, chat, addressed, sender, attachments = [], replyTo, quotation, mentions } = message;
   // As a request to the model has it.
-  const userMessage = `${messageContext([message])}\n\n${text}`;
+  const userMessage = `${formatMessageContext([message])}\n\n${text}`;
   for (const words of expected.reads) expect(plain(userMessage)).toContain(words);
   const is = <T>(wanted: T | undefined, found: unknown) =>
     wanted === undefined || expect(found).toEqual(wanted);
@@ -123,7 +123,7 @@ function expectMessage(message: InboundMessage, expected: Expected): void {
     expected.names,
     attachments.map(({ name }) => name),
   );
-  is(expected.chat, conversationIdOf(message));
+  is(expected.chat, toConversationId(message));
   expect(shape(chat)).toEqual({
     type: expected.type,
     separate: expected.separate,

@@ -7,13 +7,13 @@ import { silentLogger, systemTime } from '@parley/core';
 import { EXAMPLE_FACTS } from '@parley/core/testing';
 import {
   createMessageReader,
-  type Listed,
-  promptText,
-  readableFetch,
+  createReadableFetch,
+  createStdioTransport,
+  formatPrompt,
+  formatResult,
+  type ListedEntries,
   readCatalogue,
   readEntries,
-  resultText,
-  stdioTransport,
 } from '@parley/tools/testing/mcp-reading';
 import { openWorkspace } from '@parley/workspace';
 
@@ -26,7 +26,7 @@ const SERVER = {
   audience: 'everyone',
   timeoutMs: 1_000,
 } as const;
-const NONE: Listed = { items: [], problem: null };
+const NONE: ListedEntries = { items: [], problem: null };
 /** What the input answers, where it is a message of its own. */
 const REQUEST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } as const;
 
@@ -40,9 +40,9 @@ export async function readOutcome(name: string, input: Buffer): Promise<object> 
   const said: unknown = JSON.parse(input.toString('utf8'));
   const kind = getInputKind(said);
   if (kind === 'prompts') return listOfferedPrompts(said);
-  if (kind === 'messages') return { text: promptText(said) };
+  if (kind === 'messages') return { text: formatPrompt(said) };
   if (kind === 'tools') return await listOfferedTools(said);
-  const { text, failed, files = [] } = resultText(said);
+  const { text, failed, files = [] } = formatResult(said);
   const named = files.map(({ bytes, ...file }) => ({ ...file, bytes: bytes.length }));
   return { text, failed, ...(named.length > 0 && { files: named }) };
 }
@@ -54,7 +54,7 @@ function getInputKind(said: unknown): 'tools' | 'prompts' | 'messages' | 'result
   return keys.includes('tools') || keys.includes('inputSchema') ? 'tools' : 'result';
 }
 
-function toToolList(said: unknown): Listed {
+function toToolList(said: unknown): ListedEntries {
   const isOne = typeof said === 'object' && said !== null && 'inputSchema' in said;
   const items = readEntries(isOne ? { tools: [said] } : said, 'tools');
   return items === null ? { items: [], problem: 'not a list' } : { items, problem: null };
@@ -154,7 +154,7 @@ function listOfferedPrompts(said: unknown): object {
 
 function readOutputMessages(output: Buffer): readonly unknown[] {
   const streams = [new PassThrough(), new PassThrough(), new PassThrough()] as const;
-  const transport = stdioTransport({
+  const transport = createStdioTransport({
     server: {
       input: streams[0],
       output: streams[1],
@@ -176,10 +176,13 @@ async function answerOverHttp(text: string): Promise<object> {
   const [head = '', body = ''] = text.split(/\r?\n\r?\n(.*)/s);
   const [status = '200', ...lines] = head.split(/\r?\n/);
   const headers = lines.map((line) => line.split(/: */) as [string, string]);
-  const fetch = readableFetch(async () => new Response(body, { status: Number(status), headers }), {
-    reader: createMessageReader(),
-    onSessionLost: () => {},
-  });
+  const fetch = createReadableFetch(
+    async () => new Response(body, { status: Number(status), headers }),
+    {
+      reader: createMessageReader(),
+      onSessionLost: () => {},
+    },
+  );
   try {
     const init = { method: 'POST', body: JSON.stringify(REQUEST) };
     const answer = await fetch('http://mcp.test/', init);

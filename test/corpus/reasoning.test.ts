@@ -2,7 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toRunOptions } from '@parley/core/testing';
 import type { ModelTool } from '@parley/models';
-import { type AnswerPiece, AnswerSeparator, type SeparatorOptions } from '@parley/models/separate';
+import {
+  AnswerSeparator,
+  type SeparatedPiece,
+  type SeparatorOptions,
+} from '@parley/models/separate';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -62,7 +66,7 @@ function separate(
   return out;
 }
 
-function take(out: Separated, pieces: readonly AnswerPiece[]): void {
+function take(out: Separated, pieces: readonly SeparatedPiece[]): void {
   for (const piece of pieces) {
     if (piece.kind === 'restart') out.text = '';
     else if (piece.kind === 'call') {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
-import { ModelSettings, modelChoices } from '@parley/models';
+import { listModelChoices, ModelSettings } from '@parley/models';
 import { loadSettings, type SettingsProblem, type SettingsResult } from '@parley/settings';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -66,7 +66,7 @@ function load(file: string): SettingsResult<ModelSettings> {
     env: {},
     dataFolder: folder,
     modelSchema: ModelSettings,
-    modelChoices,
+    modelChoices: listModelChoices,
     channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map((one) => [one.id, one.settings])),
     channelIds: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, ids }) => [id, ids])),
     defaultChannels: ['web', 'terminal'],

@@ -11,7 +11,7 @@ export interface CostBounds {
 }
 
 /**
- * A change that makes a message more expensive must edit this table; one that makes a message
+ * A change that makes a message more expensive must edit this table; a change that makes a message
  * cheaper should lower a number. `PARLEY_SHOW_COST=1` prints the statements behind it, by
  * transaction.
  */
@@ -28,14 +28,14 @@ export const MESSAGE_COST: Readonly<Record<'embedded' | 'distributed', CostBound
 export const IDLE_COST = { transactions: 2.3, redisCommands: 8 };
 
 /**
- * Files of the bundle that a start with default settings loads, and their size. Code beyond this
- * limit should be loaded on first use.
+ * The bundle files that Parley loads when it starts with default settings, and their size. Code
+ * beyond this limit should be loaded on first use.
  */
 export const FILES_AT_START = 91;
 export const BYTES_AT_START = 2_812_000;
 
 /**
- * Files of the bundle that a command loads without a gateway: its own group of operations, the
+ * The bundle files that a command loads without a gateway: its own group of operations, the
  * dependencies of that group, and the store.
  */
 export const FILES_OF_COMMANDS: Readonly<Record<string, number>> = {

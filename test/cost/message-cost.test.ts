@@ -21,7 +21,8 @@ import { watchSqlite } from './watch-sqlite.ts';
 
 const ANN = 501;
 /**
- * Messages before anything is counted, so that pins, statements, connections and a history exist.
+ * The number of messages before anything is counted, so that pins, statements, connections and a
+ * history exist.
  */
 const WARM_UP = 4;
 const COUNTED = 4;
@@ -30,7 +31,7 @@ const QUIET_MS = 150;
 /** Long enough that each sweep runs about as often as on average. In ms. */
 const IDLE_MS = 15_000;
 
-/** Everything requested so far; the cost of a message is a difference. */
+/** Everything requested so far; the cost of a message is the difference between two readings. */
 interface Noted {
   readonly asked: readonly LoggedStatement[];
   readonly commands?: readonly string[];
@@ -105,7 +106,7 @@ async function askAll(ask: (text: string) => Promise<void>, noted: Noted): Promi
   return seen;
 }
 
-/** What every message requested, without periodic requests. */
+/** The cost of a message: the requests that every message made, without periodic requests. */
 function costOf(seen: readonly Seen[], idle: readonly IdleSpan[]): Cost {
   const [cheapest] = seen.toSorted((one, other) => one.commands.length - other.commands.length);
   if (cheapest === undefined) throw new Error('nothing was counted');
@@ -115,8 +116,8 @@ function costOf(seen: readonly Seen[], idle: readonly IdleSpan[]): Cost {
 }
 
 /**
- * Whether a renewal or a sweep fell into every message, as happens when the machine is so slow that
- * a message takes a good part of the time between two of them.
+ * Whether a renewal or a sweep happened during every message. This happens on a machine so slow
+ * that a message takes a good part of the time between two sweeps.
  */
 function fellIn(group: StatementGroup, idle: readonly IdleSpan[], shortestMs: number): boolean {
   const times = idle
@@ -156,7 +157,7 @@ async function askAlone(
   return { groups, commands: commands.slice(before[1]), trips, tookMs };
 }
 
-/** What gateway and worker request while idle, and a readable form of it. */
+/** The requests of an idle gateway and worker, and a readable list of the requests. */
 interface IdleSpan {
   readonly groups: readonly StatementGroup[];
   readonly redisCommands: number;
@@ -173,8 +174,8 @@ async function idleSpan({ asked, commands = [] }: Noted): Promise<IdleSpan> {
 }
 
 /**
- * Uses the span with the least activity: on a slow machine work for the last message falls into the
- * first one.
+ * Uses the span with the least activity, because on a slow machine the first span may include work
+ * for the last message.
  */
 function expectIdle(spans: readonly IdleSpan[]): void {
   const [least] = spans.toSorted((one, other) => one.redisCommands - other.redisCommands);
@@ -209,7 +210,7 @@ function countsOf({ groups, commands, trips }: Seen): Cost {
 
 const shortened = (command: string): string => command.slice(0, 120);
 
-/** A job of the in-memory queue gets a row. */
+/** A job in the in-memory queue is stored as a row. */
 const ADDED = /^\s*insert (or \w+ )?into job\b/i;
 
 /** Parley with a Telegram double and a model double in one process, so that starting is cheap. */

@@ -8,7 +8,7 @@ export interface LoggedStatement {
 /** Statements that belong together: one transaction, or one statement alone. */
 export interface StatementGroup {
   readonly connection: string;
-  /** Whether its commit waits for the disk; undefined where the database does not tell. */
+  /** Whether its commit waits for the disk; undefined if the database does not report it. */
   readonly synced: boolean | undefined;
   readonly isTransaction: boolean;
   readonly writes: boolean;

@@ -63,7 +63,7 @@ export async function watchPostgres(url: string): Promise<WatchedPostgres> {
   };
 }
 
-/** Parses what a client sends: the texts of statements in the order in which they are executed. */
+/** Parses what a client sends: the text of each statement, in the order of execution. */
 function createWireReader(onStatement: (text: string) => void): (bytes: Buffer) => void {
   const prepared = new Map<string, string>();
   const portals = new Map<string, string>();
@@ -91,7 +91,10 @@ function createWireReader(onStatement: (text: string) => void): (bytes: Buffer) 
   };
 }
 
-/** Commands of one installation on a shared Redis; those run by scripts are prefixed with `lua`. */
+/**
+ * Commands from one installation on a shared Redis; commands run by scripts are prefixed with
+ * `lua`.
+ */
 export interface WatchedRedis {
   readonly commands: readonly string[];
   close(): void;
@@ -99,8 +102,8 @@ export interface WatchedRedis {
 
 /**
  * Records commands whose keys or channels contain the prefix, and the commands of their scripts.
- * Parses the lines itself: the client library mistakes a line that arrives together with the answer
- * to MONITOR for the answer of another command.
+ * Parses the lines itself, because the client library mistakes a line that arrives together with
+ * the response to MONITOR for another command's response.
  */
 export async function watchRedis(url: string, prefix: string): Promise<WatchedRedis> {
   const { hostname, port, password } = new URL(url);

@@ -4,8 +4,8 @@ import type { LoggedStatement } from './statement-log.ts';
 const RUNS = ['run', 'all', 'get', 'iterate'] as const;
 
 /**
- * Records the statements of the databases in this process until `stop`: those in files are called
- * `store`, those in memory `queue`. Only `node:sqlite` itself is replaced.
+ * Records the statements of the databases in this process until `stop`: databases in files are
+ * called `store`, databases in memory `queue`. Only `node:sqlite` itself is replaced.
  */
 export function watchSqlite(): { readonly asked: readonly LoggedStatement[]; stop(): void } {
   const asked: LoggedStatement[] = [];

@@ -6,8 +6,8 @@ import { listKillSites } from './kill.ts';
 
 // This file is separate from the distributed suite, which is repeated for each missing server.
 
-describe('the sites killed by a change', () => {
-  it('include every durable point once, except the point of jobs', () => {
+describe('the kill sites of a normal run', () => {
+  it('include every durable point once, except the one for jobs', () => {
     const all = [...SITES.embedded, ...SITES.distributed];
     const points = DURABLE_POINTS.filter((point) => point !== 'job-fired');
     expect(all.filter((site) => points.some((point) => point === site)).toSorted()).toEqual(

@@ -8,13 +8,13 @@ import { type KillSite, listKillSites } from './kill.ts';
 import { runSeries, type SeriesResult } from './series.ts';
 import { addTallies, NOTHING } from './tally.ts';
 
-// The short form of the crash matrix, on few chats: within four days, one kill at each durable
-// point, and of gateways, workers and their servers. A full run (`PARLEY_TEST_WHOLE=1`) kills at
-// every site; `npm run crash` is the long form.
+// The short form of the crash matrix, with few chats: within four days, it kills once at each
+// durable point, and also kills gateways, workers and their servers. A full run
+// (`PARLEY_TEST_WHOLE=1`) kills at every site; `npm run crash` is the long form.
 
 /**
- * The two transports of Slack events alternate every second day, so that each one meets the sites
- * of both days.
+ * The two transports of Slack events alternate every second day, so that each transport meets the
+ * sites of both days.
  */
 const SLACK = {
   slack: isDueToday(0, 4) || isDueToday(1, 4) ? 3 : 0,
@@ -25,8 +25,9 @@ const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, ...SLACK, web: 3 };
 const TIMEOUT_MS = 600_000;
 
 /**
- * The sites killed by a change: each durable point in one of the deployments, some of them each
- * day. The simulation also kills between any two steps every day, although not real processes.
+ * The kill sites of a normal run: each durable point in one of the deployments, some of them each
+ * day. The simulation also kills between any two steps every day, although it does not kill real
+ * processes.
  */
 export const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
   embedded: [
@@ -34,13 +35,13 @@ export const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
     ...['part-sending', 'part-recorded', 'account-taken'],
   ],
   // The embedded deployment has no servers and only one process that can be killed. A second of the
-  // distributed tests costs three times as much.
+  // distributed tests costs three times as much processor time.
   distributed: ['turn-claimed', 'part-sent', 'gateway + worker', 'postgres + redis'],
 };
 /**
- * The number of questions that people ask. When a change is tested, few questions per channel are
- * waiting at a time, so that little accumulates while a process starts, however long that takes;
- * every point is still passed within seconds.
+ * The number of questions that people ask. In a normal run, few questions per channel are waiting
+ * at a time, so that little accumulates while a process starts, however long that takes; every
+ * point is still passed within seconds.
  */
 const ASKING = isFullRun()
   ? { pauseMs: 150, mostWaiting: 100, heardBetween: 12 }
@@ -83,7 +84,7 @@ export function testCrashPromises(deployment: DeploymentName): void {
     for (const { questions } of result.tallies.values()) expect(questions).toBeGreaterThan(3);
   });
 
-  it('[D01] [D04] loses no question and no part of an answer', () => {
+  it('[D01] [D04] does not lose questions or parts of answers', () => {
     expect(all(), story()).toMatchObject({ lost: 0, failed: 0, misdirected: 0 });
   });
 
@@ -91,20 +92,20 @@ export function testCrashPromises(deployment: DeploymentName): void {
     expect(all(), story()).toMatchObject({ outOfOrder: 0 });
   });
 
-  it('[D04] sends nothing twice, and has no uncertain part on channels that recognize repetitions', () => {
+  it('[D04] sends nothing twice, and leaves no part uncertain on channels that recognize repetitions', () => {
     expect(all(), story()).toMatchObject({ doubled: 0, untold: 0 });
     for (const [channel, { uncertain }] of result.tallies)
       if (channel !== 'telegram') expect([channel, uncertain], story()).toEqual([channel, 0]);
   });
 
-  // A gateway that takes over does not have the records of the killed one.
+  // A gateway that takes over does not have the records of the killed gateway.
   if (deployment === 'embedded')
     it('[D04] rarely reports a part as uncertain that has arrived', () => {
       const deaths = [...result.killed.values()].reduce((sum, died) => sum + died, 0);
       expect(all().needless, story()).toBeLessThanOrEqual(Math.max(FEW_NEEDLESS, deaths / 8));
     });
 
-  it('has no process that exits by itself, whatever is killed', () => {
+  it('keeps every process running that is not killed', () => {
     expect(result.crashes, story()).toEqual([]);
   });
 }

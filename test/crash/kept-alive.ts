@@ -8,7 +8,7 @@ import { startVictim, type Victim } from './victim-process.ts';
  */
 const RESTART_DELAY_MS = 300;
 
-/** A Parley process that is restarted whenever it exits, as by a supervisor. */
+/** A Parley process that is restarted whenever it exits, the way a supervisor would restart it. */
 export class SupervisedProcess {
   readonly name: string;
   readonly #life: Omit<VictimLife, 'armed'>;

@@ -7,7 +7,7 @@ import { chooseKill, type Kill, type KillDepth, listKillSites } from './kill.ts'
 describe.each(DEPLOYMENTS)('the kill sites of the %s deployment', (deployment) => {
   const sites = listKillSites(deployment);
 
-  it('include every named point except the one of jobs, and no site twice', () => {
+  it('include every named point except the one for jobs, and no site twice', () => {
     const missing = DURABLE_POINTS.filter((point) => !sites.includes(point));
     expect(missing).toEqual(['job-fired']);
     expect(new Set(sites).size).toBe(sites.length);

@@ -29,7 +29,7 @@ export type Kill =
   /** One process, repeatedly: each of these delays, in ms, follows a start. */
   | { readonly kind: 'start-up'; readonly afterMs: readonly number[] };
 
-/** A row of the table of sites, with the properties shared by its rounds. */
+/** A row in the table of kill sites, with the properties shared by its rounds. */
 export type KillSite = string;
 
 const TOGETHER: readonly (readonly VictimKind[])[] = [
@@ -61,12 +61,12 @@ export function listKillSites(deployment: DeploymentName): readonly KillSite[] {
  * moments of the load.
  */
 const PASSINGS = { 'one life': 4, 'several lives': 12 } as const;
-/** The accounts that a gateway takes over: one of each platform that people use. */
+/** The accounts that a gateway takes over: one on each platform that people use. */
 const ACCOUNTS = 4;
 /** In one of this many rounds, the next process is killed, too. */
 const KILL_NEXT_ONE_IN = 4;
 const MAX_AWAY_MS = 3_000;
-/** The approximate duration of a start on a busy machine. */
+/** Roughly how long a process takes to start on a busy machine. */
 const MAX_START_MS = 1_200;
 const LIVES_AT_START = 3;
 

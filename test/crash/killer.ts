@@ -13,7 +13,7 @@ const POLL_INTERVAL_MS = 10;
 /** The deadline for restarting killed processes, in ms. */
 const BACK_WITHIN_MS = 180_000;
 
-/** Kills parts of a deployment, which are restarted immediately. */
+/** Kills processes and servers of a deployment, which are restarted immediately. */
 export class Killer {
   readonly #deployment: Deployment;
   readonly #chance: RandomChance;
@@ -24,7 +24,7 @@ export class Killer {
     this.#chance = chance;
   }
 
-  /** Must be called at each request to the model. */
+  /** Must be called for each model request. */
   requested(): void {
     this.#onRequest();
   }
@@ -55,7 +55,7 @@ export class Killer {
     return this.#kills() - before;
   }
 
-  /** Rejects if a process does not return. */
+  /** Rejects if a process does not start again. */
   async untilUp(): Promise<void> {
     const { processes } = this.#deployment;
     if (await waitUntil(() => processes.every((one) => one.isReady()), BACK_WITHIN_MS)) return;

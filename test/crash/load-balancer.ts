@@ -75,7 +75,7 @@ async function fetchFirstReachable(
   return ask(folders.at(-1) ?? '');
 }
 
-/** Whether no gateway listens at the address, or none has written one yet. */
+/** Whether no gateway listens at the address, or no gateway has written an address yet. */
 function isUnreachable(error: unknown): boolean {
   const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } };
   return code === 'ENOENT' || cause?.code === 'ECONNREFUSED';

@@ -6,7 +6,7 @@ import type { Question } from './words.ts';
 /** The maximum number of questions that one person asks in a row. */
 const MAX_BURST = 4;
 /**
- * The maximum number of waiting questions of one person; a conversation accepts 50, including those
+ * The maximum number of one person's waiting questions; a conversation accepts 50, including those
  * in progress.
  */
 const MAX_OF_ONE = 12;
@@ -27,7 +27,7 @@ export interface LoadOptions {
   readonly pauseMs: number;
 }
 
-/** People of all channels, who ask in bursts whether or not any process is running. */
+/** People on all channels, who ask in bursts whether or not any process is running. */
 export class QuestionLoad {
   readonly #options: LoadOptions;
   readonly #asked = new Map<number, number>();
@@ -68,7 +68,7 @@ export class QuestionLoad {
     }
   }
 
-  /** Lets random people ask a few questions at a time, until `enough`. */
+  /** Lets random people ask a few questions at a time, until `enough` returns true. */
   async askUntil(enough: () => boolean): Promise<void> {
     const { sides, chance, mostWaiting, pauseMs } = this.#options;
     while (!enough()) {

@@ -6,12 +6,12 @@ import type { VictimReport } from './victim-order.ts';
 export interface DeploymentOptions {
   /** Contains a data folder for each process. */
   readonly root: string;
-  /** Settings without the addresses of database and queue. */
+  /** Settings without the database and queue addresses. */
   readonly settings: object;
   readonly hear: (report: VictimReport) => void;
 }
 
-/** Prepares a deployment; no process of Parley runs yet. */
+/** Prepares a deployment; no Parley process runs yet. */
 export async function openDeployment(
   name: DeploymentName,
   { root, settings, hear }: DeploymentOptions,

@@ -14,8 +14,8 @@ export type ChatCounts = Readonly<Record<ChannelName, number>>;
 const TABS = 3;
 
 /**
- * Distributes this many conversations equally over the four platforms, those of Slack over its two
- * accounts, and adds the web page.
+ * Distributes this many conversations equally over the four platforms (Slack's over its two
+ * accounts), and adds the web page.
  */
 export function distributeConversations(count: number): ChatCounts {
   const share = Math.floor(count / 4);
@@ -44,7 +44,6 @@ export async function openSides(
   ]);
 }
 
-/** Closes all channels. */
 export async function closeSides(sides: readonly CrashSide[]): Promise<void> {
   await Promise.all(sides.map((side) => side.close()));
 }

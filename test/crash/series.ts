@@ -20,8 +20,8 @@ export interface SeriesOptions {
   /** The total number of questions; more if not all sites have been killed by then. */
   readonly questions: number;
   /**
-   * The sites are killed in this order, repeatedly, until all questions are asked, and each at
-   * least `rounds` times.
+   * The sites are killed in this order, repeatedly, until all questions have been asked and each
+   * site has been killed at least `rounds` times.
    */
   readonly sites: readonly KillSite[];
   readonly rounds: number;
@@ -45,14 +45,16 @@ export interface SeriesOptions {
 export interface SeriesResult {
   readonly killed: ReadonlyMap<KillSite, number>;
   readonly tallies: ReadonlyMap<ChannelName, ChannelTally>;
-  /** The last output of processes that exited by themselves after startup; there must be none. */
+  /**
+   * The last output of processes that exited by themselves after startup; the list must be empty.
+   */
   readonly crashes: readonly string[];
   /**
    * The number of turns that were given up. Their questions count as lost, because the series
-   * killed too often.
+   * killed processes too often.
    */
   readonly givenUp: number | null;
-  /** The number of failed starts, which are no fault while the database is down. */
+  /** The number of failed starts; starts may fail while the database is down. */
   readonly failedStarts: number;
   /** The number of model calls that repeat an earlier one: the cost of kills. */
   readonly askedAgain: number;

@@ -26,16 +26,16 @@ export interface ObservedChat {
 /** The people of one channel: they ask, even while no process is running, and see the answers. */
 export interface CrashSide {
   readonly channel: ChannelName;
-  /** The settings of the channel, below `channels`. */
+  /** The settings of the channel, under `channels`. */
   readonly settings: object;
   /** Everyone who writes on this channel. */
   readonly senders: readonly number[];
   /** Asks a question as its sender; the questions of one sender are sent in this order. */
   ask(question: Question): void;
-  /** Whether all questions have been sent and, where the platform knows it, confirmed by Parley. */
+  /** Whether all questions have been sent and, if the platform reports it, confirmed by Parley. */
   allDelivered(): boolean;
   look(): Promise<readonly ObservedChat[]>;
-  /** Scans a code to link the account; absent if the channel needs no linking. */
+  /** Scans a code to link the account; absent if the channel does not need linking. */
   scan?(code: string): void;
   close(): Promise<void>;
 }

@@ -8,13 +8,13 @@ export interface SlackRoom {
   readonly from: string;
   readonly channel: string;
   readonly threadTs?: string;
-  /** Prefixes each text where the bot must be mentioned. */
+  /** Added before each text in places where the bot must be mentioned. */
   readonly mention: string;
 }
 
 /**
- * Every other person has a direct chat with the bot; the others have a channel each, with a thread
- * in which they mention it.
+ * Every second person has a direct chat with the bot; each of the other people has a channel, with
+ * a thread in which they mention the bot.
  */
 export function openSlackRooms(
   double: SlackDouble,
@@ -32,7 +32,7 @@ export function openSlackRooms(
 interface SlackPerson {
   readonly room: SlackRoom;
   readonly waiting: string[];
-  /** The events of the message that was sent last and are not acknowledged yet. */
+  /** The unacknowledged events of the message that was sent last. */
   readonly open: Set<string>;
 }
 
@@ -43,7 +43,7 @@ const Envelope = z.object({ event_id: z.string() });
 
 /**
  * People who send each message after the bot has acknowledged the previous one. Slack delivers a
- * failed event after newer ones, so it promises an order only for acknowledged events.
+ * failed event after newer events, so it promises an order only for acknowledged events.
  */
 export class SlackPeople {
   readonly #double: SlackDouble;

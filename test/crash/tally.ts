@@ -34,7 +34,7 @@ export const NOTHING: ChannelTally = {
   faults: [],
 };
 
-/** The counts with which chats are compared. */
+/** The counts that the chats are compared with. */
 export interface TallyRecords {
   /** The number of questions that each person asked. */
   readonly asked: ReadonlyMap<number, number>;

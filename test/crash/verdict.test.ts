@@ -112,8 +112,8 @@ describe('the results counted after a crash', () => {
   });
 });
 
-describe('the replies of the model double', () => {
-  it('can be parsed from the text of a chat', () => {
+describe("the model double's replies", () => {
+  it("can be parsed from a chat's text", () => {
     const messages = [
       { role: 'user' as const, content: 'Please answer s9-n9' },
       {

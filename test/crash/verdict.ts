@@ -21,7 +21,7 @@ export interface ConversationVerdict {
    * later question.
    */
   readonly outOfOrder: number;
-  /** Pieces that answer somebody of another conversation. */
+  /** Pieces that answer a person in another conversation. */
   readonly misdirected: number;
   /** Describes each fault, to help find its cause. */
   readonly faults: readonly string[];

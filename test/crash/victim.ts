@@ -45,5 +45,5 @@ const parley = await startParley({
 });
 process.on('SIGTERM', () => void parley.close().then(() => process.exit(0)));
 report({ kind: 'ready' });
-// A killed process does not write its compile cache on exit, and later ones should start fast.
+// A killed process does not write its compile cache on exit, but later processes should start fast.
 module.flushCompileCache();

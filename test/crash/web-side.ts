@@ -103,7 +103,7 @@ async function readParts(folders: readonly string[]): Promise<[id: string, text:
   return entries.flatMap((entry) => (entry.type === 'part' ? [[entry.partId, entry.text]] : []));
 }
 
-/** The first gateway that accepts the request. Throws when there is none. */
+/** The first gateway that accepts the request. Throws when no gateway accepts it. */
 async function sendRequest(
   folders: readonly string[],
   path: string,

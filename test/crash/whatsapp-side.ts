@@ -1,4 +1,4 @@
-import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
+import { silenceLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { type CrashSide, listSenders } from './side.ts';
 import { formatQuestion } from './words.ts';
 
@@ -9,7 +9,7 @@ const FIRST_SENDER = 30_001;
  * confirmed it.
  */
 export async function startWhatsAppSide(chats: number): Promise<CrashSide> {
-  const unhush = hushLibsignal();
+  const unhush = silenceLibsignal();
   const double = await startWhatsAppDouble();
   const people = new Map(
     listSenders(FIRST_SENDER, chats).map((sender) => {
@@ -41,7 +41,7 @@ export async function startWhatsAppSide(chats: number): Promise<CrashSide> {
     async look() {
       if (problems.length > 0) throw new AggregateError(problems, 'People could not write');
       return [...people].map(([sender, person]) => ({
-        // The chat id that Parley uses: the phone number, where it is known.
+        // The chat id that Parley uses: the phone number, if it is known.
         chatId: person.pn ?? person.lid,
         senders: [sender],
         texts: double

@@ -33,7 +33,7 @@ export function formatQuestion({ sender, number }: Question): string {
 
 /**
  * The questions that people ask in the newest message of a request. Text before the end of the
- * context comes from others; without a context nobody asks (a summary is being written).
+ * context comes from other people; without a context nobody asks (a summary is being written).
  */
 export function findAskedQuestions(request: ChatRequest): Question[] {
   const newest = request.messages.findLast(({ role }) => role === 'user');

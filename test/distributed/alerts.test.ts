@@ -19,7 +19,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
     let scene: DeploymentScene;
     let postgres: FaultyProxy;
     let gateways: readonly Member[];
-    /** Runs in a separate process while it is stopped by signals. */
+    /** Runs in a separate process while signals stop it. */
     let worker: Member;
     let apart: SeparateMember;
     const moments: ProcessScrapes[] = [];
@@ -117,7 +117,8 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
         model.fault({ kind: 'status', status: 400 });
         say(800 + nth, 'nothing works');
       }
-      // Waits for all calls, since a late one would take the model's reply meant for the next one.
+      // Waits for all calls, because a late call would receive the model reply meant for the next
+      // call.
       const failed = [800, 801, 802, 803];
       await telegram.waitFor(() => failed.every((chat) => scene.answers(chat).length > 0), 30_000);
       // None of these calls has the arguments that the tool requires.

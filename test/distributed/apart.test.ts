@@ -60,7 +60,7 @@ describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data 
     expect(pictures).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
   });
 
-  it('[G13] [D09] a memory saved through one process is known to all others', async () => {
+  it('[G13] [D09] a memory saved through one process is visible to all others', async () => {
     const { telegram, answers } = scene;
     await scene.ask('Remember that I like green tea.');
     await workers[0]?.end();
@@ -75,7 +75,7 @@ describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data 
 
   it('[D10] an outage of Redis or PostgreSQL takes only a few lines in the log of each process', async () => {
     const { telegram, deployment } = scene;
-    // A change tests only one of the two.
+    // A normal run tests only one of the two servers.
     const servers = [redis, postgres].filter((_, nth) => isDueToday(nth, 2));
     for (const server of servers) {
       const members = deployment.members().map((one) => ({ one, from: one.words().length }));

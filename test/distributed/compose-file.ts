@@ -44,7 +44,7 @@ export interface ComposeTopology {
   readonly settings: string;
 }
 
-/** Parses a compose file of the repository, as Compose does. */
+/** Parses one of the repository's compose files the way Compose does. */
 export function readCompose(file: string): ComposeTopology {
   const text = readFileSync(resolve(ROOT, file), 'utf8');
   const { services, configs } = ComposeFile.parse(parse(text, { merge: true }));

@@ -38,7 +38,7 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
   const home = mkdtempSync(join(tmpdir(), 'parley-compose-'));
   /**
    * The first container of each service is a real process, started with the arguments in the file;
-   * a change tests only one service.
+   * a normal run tests only one service.
    */
   const members: Member[] = [];
   const processes: { readonly address: string; readonly service: ParleyService }[] = [];
@@ -76,7 +76,7 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
     }
   }
 
-  it('[D09] answers at every gateway, whichever gateway received the question', async () => {
+  it('[D09] shows each answer at every gateway, whichever gateway received the question', async () => {
     const gateways = members
       .filter(({ role }) => role === 'gateway')
       .map(({ address }) => createWebClient({ address, token: TOKEN }));
@@ -87,7 +87,7 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
     }
   });
 
-  it('[D10] is healthy by its own health checks, and shows metrics only with the token', async () => {
+  it('[D10] is healthy according to its own health checks, and shows metrics only with the token', async () => {
     for (const { address, service } of processes) {
       const [how, program = '', ...args] = service.healthcheck;
       expect([how, program]).toEqual(['CMD', 'node']);

@@ -32,7 +32,7 @@ describe.runIf(redisUrl && postgresUrl)('dead letters in a deployment of several
     return Replayed.parse(await response.json()).results[0].result;
   }
 
-  it('[D06] [D09] are replayed once by any gateway, and sent by the one that holds the account', async () => {
+  it('[D06] [D09] are replayed once by any gateway, and sent by the gateway that holds the account', async () => {
     const { deployment, telegram, answers } = scene;
     const holder = await deployment.start('gateway');
     const standby = await deployment.start('gateway');

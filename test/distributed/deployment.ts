@@ -18,18 +18,18 @@ export interface Deployment {
   readonly token: string;
   /** The URL of the shared database. */
   readonly storeUrl: string;
-  /** Starts a member in the process of the test, on a free port unless one is given. */
+  /** Starts a gateway or worker in the test's process, on a free port unless a port is given. */
   start(
     role: MemberRole,
     port?: number,
     how?: { readonly settings?: object; readonly clock?: StartOptions['clock'] },
   ): Promise<Member>;
-  /** Starts a member in a separate process, which can be killed or stopped. */
+  /** Starts a gateway or worker in a separate process, which can be killed or stopped. */
   startApart(
     role: MemberRole,
     how?: { readonly settings?: object; readonly env?: Readonly<Record<string, string>> },
   ): Promise<SeparateMember>;
-  /** The members that are running. */
+  /** The gateways and workers that are running. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;
   /** Runs a command on a data folder without a gateway, and returns its output. */
@@ -60,10 +60,10 @@ export async function openDeployment(
   };
   const shared = join(folder, 'settings.yaml');
   writeFileSync(shared, JSON.stringify(all, null, 2));
-  /** Ends each member in the fastest way. */
+  /** Stops all gateways and workers as fast as possible. */
   const living = new Map<Member, () => Promise<unknown>>();
   let homes = 0;
-  /** Creates a separate data folder, with the shared settings or with changed ones. */
+  /** Creates a separate data folder, with the shared settings or with changed settings. */
   const place = (other?: object): { readonly data: string; readonly config: string } => {
     homes += 1;
     const data = join(folder, `home-${homes}`);

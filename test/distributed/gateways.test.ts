@@ -5,8 +5,8 @@ import { createWebClient } from '../e2e/web-client.ts';
 import { type DeploymentScene, openScene } from './scene.ts';
 
 /**
- * The number of tests that lose a gateway; a change runs one of them each day. The simulation kills
- * and pauses gateways at any step.
+ * The number of tests that lose a gateway; a normal run includes one of them each day. The
+ * simulation kills and pauses gateways at any step.
  */
 const LOSSES = 2;
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
@@ -58,7 +58,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
     });
 
   if (isDueToday(1, LOSSES))
-    it('[D09] [D04] send nothing more after they were paused and lost their account', async () => {
+    it('[D09] [D04] stop sending after a pause in which they lost their account', async () => {
       const { deployment, stateOf, ask, telegram } = scene;
       const paused = await deployment.startApart('gateway');
       await deployment.start('worker');

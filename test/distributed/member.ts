@@ -7,29 +7,29 @@ import { systemTime } from '@parley/core';
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 const START_WITHIN_MS = 90_000;
 
-/** The role of a member of a deployment; `start` combines the other two. */
+/** The role of a process in a deployment; `start` combines the other two roles. */
 export type MemberRole = 'gateway' | 'worker' | 'start';
 
-/** A gateway or a worker of a deployment, in the process of the test or in a separate one. */
+/** A gateway or worker of a deployment, in the test's process or in a separate process. */
 export interface Member {
   readonly role: MemberRole;
   /** The id of the process in which it runs. */
   readonly pid: number;
   readonly address: string;
-  /** Its log so far; for a separate process, all of its output. */
+  /** The log so far; for a separate process, all of its output. */
   words(): string;
-  /** Shuts it down gracefully, and waits for that. */
+  /** Shuts it down gracefully and waits until it has ended. */
   end(): Promise<unknown>;
 }
 
-/** A member in a separate process. */
+/** A gateway or worker in a separate process. */
 export interface SeparateMember extends Member {
   signal(signal: NodeJS.Signals): void;
   /** Sends the signal, SIGTERM by default, and waits for the exit. */
   end(signal?: NodeJS.Signals): Promise<{ readonly code: number | NodeJS.Signals }>;
 }
 
-/** The files and options of a member that runs in the process of the test. */
+/** The files and options of a gateway or worker in the test's process. */
 interface InProcessOptions {
   readonly data: string;
   readonly config: string;
@@ -38,9 +38,9 @@ interface InProcessOptions {
 }
 
 /**
- * Starts a member in the process of the test, at a fraction of the cost of a separate process. It
- * has separate connections, queue and bus, and shares with other members only what separate
- * processes share.
+ * Starts a gateway or worker in the test's process, at a fraction of the cost of a separate
+ * process. It has separate connections, queue and bus, and shares with other gateways and workers
+ * only what separate processes share.
  */
 export async function startMemberInProcess(
   role: MemberRole,
@@ -77,8 +77,9 @@ export async function startMemberInProcess(
 }
 
 /**
- * Starts a member as a user does, for tests whose subject is a signal, an exit code, a kill or the
- * command line, and waits for its banner; `env` is added to the environment of this process.
+ * Starts a gateway or worker the way a user would, for tests whose subject is a signal, an exit
+ * code, a kill or the command line, and waits for its banner; `env` is added to the environment of
+ * this process.
  */
 export async function startSeparateMember(
   role: MemberRole,

@@ -55,7 +55,7 @@ describe.runIf(redisUrl && postgresUrl && pgbouncerPath)(
         expect(member.words()).not.toMatch(/does not answer/);
     });
 
-    it('[D09] leaves no setting on pooled connections that other clients reuse', async () => {
+    it('[D09] does not leave settings on pooled connections that other clients reuse', async () => {
       const client = new Client({ connectionString: pooler.url });
       await client.connect();
       for (let nth = 0; nth < 8; nth += 1) {

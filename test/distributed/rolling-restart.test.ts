@@ -16,12 +16,12 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
   });
   afterEach(() => scene.close());
 
-  it('[D09] [D11] [D04] loses, duplicates or reorders no message when it is restarted process by process', {
+  it('[D09] [D11] [D04] does not lose, duplicate or reorder messages when it is restarted process by process', {
     timeout: 240_000,
   }, async () => {
     const { deployment } = scene;
-    // One member of each role is a separate process, whose exit code is checked; when a change is
-    // tested, of only one role.
+    // One gateway and one worker run in separate processes whose exit codes are checked; a normal
+    // run does this for only one of the two.
     const processes: SeparateMember[] = [];
     for (const [nth, role] of (['gateway', 'worker'] as const).entries()) {
       if (isDueToday(nth, 2)) processes.push(await deployment.startApart(role));
@@ -44,10 +44,10 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     for (const [chat, questions] of asked) expect(load.seen(chat)).toEqual(questions);
   });
 
-  // When a change is tested, the crash matrix kills gateways and workers under the same load, and
-  // counts more.
+  // In a normal run, the crash matrix kills gateways and workers under the same load, and counts
+  // more.
   if (isFullRun()) {
-    it('[D09] [D01] [D04] loses or duplicates no message when its gateway is killed', {
+    it('[D09] [D01] [D04] does not lose or duplicate messages when its gateway is killed', {
       timeout: 240_000,
     }, async () => {
       const { deployment } = scene;

@@ -5,7 +5,7 @@ import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.
 import { type Deployment, openDeployment, type ServiceAddresses } from './deployment.ts';
 import type { Member } from './member.ts';
 
-/** The first person who writes on Telegram; the others have the following numbers. */
+/** The first person who writes on Telegram; the other people have the following numbers. */
 export const ANN = 501;
 
 /** The state of an account at one of the gateways. */
@@ -29,7 +29,7 @@ export interface DeploymentScene {
   close(): Promise<void>;
 }
 
-/** Opens the scene; no process of Parley runs yet. Everyone may write. */
+/** Opens the scene; no Parley process runs yet. Everyone may write. */
 export async function openScene(
   services: ServiceAddresses,
   settings: object = {},

@@ -75,7 +75,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
   }
   const shares = async () =>
     (await Promise.all(gateways().map(servedBy))).map(({ length }) => length);
-  /** How often each account has changed hands since then. */
+  /** How often each account has changed hands since these leases were read. */
   async function movesSince(before: Awaited<ReturnType<typeof leases>>): Promise<number[]> {
     const epochs = new Map(before.map(({ name, epoch }) => [name, epoch]));
     return (await leases()).map(({ name, epoch }) => epoch - (epochs.get(name) ?? 0));

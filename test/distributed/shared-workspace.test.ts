@@ -70,7 +70,7 @@ describe.runIf(postgresUrl)('a workspace shared by several processes', () => {
     expect(made).toContain('AGENTS.md');
   });
 
-  it('[W07] sees what another process has written since, without being notified', async () => {
+  it('[W07] sees what another process has written in the meantime, without being notified', async () => {
     await write('ada', 1);
     const here = await openWorkspace({ folder, templates: TEMPLATES });
     const view = here.for({ kind: 'owner', conversationId: 'c' });

@@ -74,8 +74,8 @@ const CHATS = Array.from({ length: 6 }, (_, nth) => 701 + nth);
 /** Longer than every deadline, so that retries fail as well. */
 const SILENCE_MS = 18_000;
 /**
- * The deadline of a probe, in ms. Lower than every deadline of the database, because after these
- * the probe would respond, too.
+ * The deadline of a probe, in ms. Lower than every database deadline, because once those have
+ * passed the probe would respond, too.
  */
 const PROBED_WITHIN_MS = 4_000;
 /** The recovery time that D13 allows after the silence, in ms. */
@@ -119,8 +119,8 @@ describe.runIf(redisUrl && postgresUrl)(
     const answersTo = (chat: number, text: string) =>
       scene.answers(chat).filter((answer) => answer === `You said: ${text}`).length;
     /**
-     * Every member reports that it is alive but not ready for this reason, without waiting for the
-     * unresponsive server.
+     * Every gateway and worker reports that it is alive but not ready for this reason, without
+     * waiting for the unresponsive server.
      */
     const expectNotReady = async (why: string) => {
       for (const member of members) {
@@ -135,7 +135,7 @@ describe.runIf(redisUrl && postgresUrl)(
       }
     };
 
-    // An outage takes 18 s, so a change tests only one of the two.
+    // An outage takes 18 s, so a normal run tests only one of the two.
     const servers = [
       ['PostgreSQL', () => postgres, 'the database does not answer'],
       ['Redis', () => redis, 'the queue does not answer'],

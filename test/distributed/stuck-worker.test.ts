@@ -64,7 +64,7 @@ describe.runIf(redisUrl && postgresUrl)('a stuck worker beside a healthy one', (
     for (const [chat, answers] of expected) expect(scene.answers(chat)).toEqual(answers);
   };
 
-  it('[D13] [D04] is replaced by the other within 15 s, and no message is duplicated when it resumes', {
+  it('[D13] [D04] is replaced by the healthy worker within 15 s, and no message is duplicated when the stuck worker resumes', {
     timeout: 240_000,
   }, async () => {
     const { deployment } = scene;

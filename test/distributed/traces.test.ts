@@ -29,7 +29,8 @@ describe.runIf(redisUrl && postgresUrl)('a message that passes through several p
   it('[D09] [D10] is one trace through gateway and worker, and one timeline', async () => {
     const { deployment } = scene;
     const gateway = await deployment.start('gateway');
-    // Tracing is global to a process: members in one process would export their spans together.
+    // Tracing is global to a process: gateways and workers in one process would export their spans
+    // together.
     const worker = await deployment.startApart('worker');
     await scene.ask('who is there?');
     const names = () => new Set(collector.spans().map(({ name }) => name));

@@ -10,7 +10,7 @@ const CHATS = [801, 802, 803];
 /** D13. */
 const ANSWERED_WITHIN_MS = 15_000;
 
-describe.runIf(redisUrl && postgresUrl)('a Redis that responds but accepts no writes', () => {
+describe.runIf(redisUrl && postgresUrl)('a Redis that responds but does not accept writes', () => {
   let database: FreshDatabase;
   let server: RedisServer;
   let redis: Redis;
@@ -41,7 +41,7 @@ describe.runIf(redisUrl && postgresUrl)('a Redis that responds but accepts no wr
     ['is full', ['maxmemory', '1'], ['maxmemory', '0']],
     ['only reads', ['min-replicas-to-write', '1'], ['min-replicas-to-write', '0']],
   ] as const)(
-    '[D13] [D10] because it %s delays no answers, and is reported as unhealthy',
+    '[D13] [D10] does not delay answers because it %s, and is reported as unhealthy',
     async (what, broken, works) => {
       await redis.config('SET', ...broken);
       for (const answer of await readiness()) {

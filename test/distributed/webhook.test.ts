@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 describe.runIf(redisUrl && postgresUrl)('a webhook shared by several gateways', () => {
-  it('[D09] [D01] may call a gateway on standby: its updates are accepted once and in order', async () => {
+  it('[D09] [D01] may call a standby gateway, which accepts its updates once and in order', async () => {
     const port = await findFreePort();
     const hook = `http://127.0.0.1:${port}/channels/telegram/default`;
     const telegram = await startTelegramDouble({ webhookTarget: hook });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createSharedLock } from '@parley/cli/shared-lock';
 import { silentLogger, systemTime } from '@parley/core';
 import { openStore } from '@parley/store';
-import { Memories, openWorkspace } from '@parley/workspace';
+import { MemoryFiles, openWorkspace } from '@parley/workspace';
 
 /** The options of a worker that saves memories. */
 interface MemoryWriterOptions {
@@ -34,7 +34,7 @@ export async function writeMemories(
   const templates = join(import.meta.dirname, '../../config/workspace');
   const workspace = await openWorkspace({ folder, templates, lock });
   say(`made ${workspace.created.join(' ')}`);
-  const memories = new Memories();
+  const memories = new MemoryFiles();
   const view = workspace.for({ kind: 'owner', conversationId: name });
   for (let i = 0; i < count; i += 1) {
     const saved = await memories.save(view, {

@@ -9,7 +9,7 @@ const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
 describe('[F15] the documentation of a hosted platform', () => {
   it.each(PLATFORMS.map((one) => [one.name, one] as const))(
-    'lists what is not durable in the words of *Set up*: %s',
+    'lists in the words of *Set up* what is not durable: %s',
     (_name, platform) => {
       const text = page(platform.page);
       const [, section = ''] = text.split('## What is not durable\n');

@@ -114,7 +114,7 @@ describe('the documentation', () => {
     expect(PAGES.length).toBeGreaterThan(40);
   });
 
-  it('[U01] leads from its first page to every other one', () => {
+  it('[U01] leads from its first page to every other page', () => {
     const reached = new Set(['docs/README.md']);
     for (const page of reached) {
       for (const { target } of linksOf(page)) {
@@ -125,7 +125,7 @@ describe('the documentation', () => {
     expect(linksOf('README.md').map(({ target }) => target)).toContain('docs/README.md');
   });
 
-  it('[U01] quotes messages that exist in the sources where it says what to do about them', () => {
+  it('[U01] quotes only messages that exist in the sources when it explains what to do about them', () => {
     const sources = FILES.filter((file) => /\.ts$|^apps\/parley\/bin\/.*\.js$/.test(file))
       .filter((file) => !/test|^examples/.test(file))
       .map((file) => readFileSync(join(ROOT, file), 'utf8'))

@@ -17,21 +17,21 @@ const PAGES = FILES.filter(
     file.endsWith('.md') && !/^(config|packages\/.*\/src|test\/(gallery|corpus))\//.test(file),
 );
 
-/** Code, help texts, templates and scripts that may name a page of docs. */
+/** Code, help texts, templates and scripts that may name a page in docs. */
 const SOURCES = FILES.filter(
   (file) =>
     /\.(ts|tsx|js|ya?ml|json|sh)$|(^|\/)(Dockerfile|run)$/.test(file) &&
     !/(^|\/)(corpus|fixtures|golden)\/|package-lock|parley\.schema/.test(file),
 );
 
-/** The code spans of a page, outside of code blocks. */
+/** The code spans on a page, outside code blocks. */
 function codeSpans(page: string): readonly string[] {
   const text = read(page).replaceAll(/^ *```[\s\S]*?^ *```/gm, '');
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);
 }
 
 describe('paths in the documentation and in product texts', () => {
-  it('[U01] sources name only pages of docs that exist', () => {
+  it('[U01] sources name only pages in docs that exist', () => {
     const named = SOURCES.flatMap((file) =>
       [...read(file).matchAll(/(?<![\w/.-])docs\/[a-z][\w-]*\.md/g)].map(([page]) => ({
         file,
@@ -42,7 +42,7 @@ describe('paths in the documentation and in product texts', () => {
     expect(named.length).toBeGreaterThan(40);
   });
 
-  it('[U01] pages name only files and folders of the repository that exist', () => {
+  it('[U01] pages name only files and folders in the repository that exist', () => {
     const named = PAGES.flatMap((page) =>
       codeSpans(page)
         .filter((span) => /^(apps|packages|docs|examples|lint|test)\/[\w./-]+$/.test(span))
@@ -68,7 +68,7 @@ describe('paths in the documentation and in product texts', () => {
     expect(missing).toEqual([]);
   });
 
-  it('[U01] pages name only scripts of package.json that exist', () => {
+  it('[U01] pages name only scripts in package.json that exist', () => {
     const { scripts } = JSON.parse(read('package.json'));
     const named = PAGES.flatMap((page) =>
       [...read(page).matchAll(/\bnpm run ([\w:-]+)/g)].map(([, script = '']) => script),
@@ -92,7 +92,7 @@ describe('paths in the documentation and in product texts', () => {
     expect(lines.filter((line) => line.startsWith('!['))).toHaveLength(1);
   });
 
-  it('[F09] docs/chat-commands.md describes every command of a chat', () => {
+  it('[F09] docs/chat-commands.md describes every chat command', () => {
     const rows = read('docs/chat-commands.md')
       .split('\n')
       .filter((line) => line.startsWith('| `'));

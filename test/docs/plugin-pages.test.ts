@@ -5,7 +5,7 @@ import { pluginFiles } from '../../apps/parley/src/commands/plugins/plugin-templ
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** The blocks of TypeScript on a page. */
+/** The TypeScript blocks on a page. */
 function codeOf(page: string): readonly string[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
   return [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);

@@ -47,7 +47,7 @@ const answersIn = (peer: PlatformPeer, place: ChatLocation) =>
     .map(({ text }) => text);
 
 describe('one agent on every channel at the same time', () => {
-  it('[F03] [F11] answers everyone where they asked, and shows no one the other chats', async () => {
+  it('[F03] [F11] answers everyone where they asked, and does not show anyone the other chats', async () => {
     const places = peers.flatMap((peer) => [
       { peer, place: peer.direct(), word: `${peer.channel}-alone` },
       { peer, place: peer.group(), word: `${peer.channel}-together` },

@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 describe('a backup', () => {
-  it('[D11] interrupted by a signal leaves no partial file and reports the interruption', async () => {
+  it('[D11] leaves no partial file when a signal interrupts it, and reports the interruption', async () => {
     const data = scene.folder.path;
     // Random bytes do not compress, so writing them takes a while.
     writeFileSync(join(data, 'workspace', 'large.bin'), randomBytes(64 * 1024 * 1024));
@@ -51,7 +51,7 @@ describe('a backup', () => {
     expect(readdirSync(data).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
-  it('[D01] taken during traffic contains each message either completely or not at all', async () => {
+  it('[D01] contains each message either completely or not at all when it is taken during traffic', async () => {
     const people = [ANN, BO];
     let said = 0;
     const talking = setInterval(() => {
@@ -93,7 +93,7 @@ describe('a backup', () => {
     database.close();
   });
 
-  it('[D04] restored over a running Parley ends that process, repeats nothing, holds back unfinished parts, and answers later messages', async () => {
+  it('[D04] ends the running Parley when it is restored, repeats nothing, holds back unfinished parts, and answers later messages', async () => {
     // Runs Parley in a process of its own, because the restore ends it.
     const apart = await scene.startApart();
     scene.telegram.say({ chat: ANN, text: 'one' });
@@ -150,7 +150,7 @@ describe('a backup', () => {
   });
 
   it.runIf(postgresUrl)(
-    '[D09] moves an installation to an empty PostgreSQL database and refuses any other',
+    '[D09] moves an installation to an empty PostgreSQL database and refuses any other database',
     async () => {
       const database = await createFreshDatabase(postgresUrl ?? '');
       scene.telegram.say({ chat: ANN, text: 'one' });
@@ -177,7 +177,7 @@ describe('a backup', () => {
         const again = await parley(large, 'restore', file, '--continue');
         expect(again).toMatchObject({
           code: 1,
-          err: expect.stringContaining('already contains data of Parley'),
+          err: expect.stringContaining('already contains Parley data'),
         });
         const none = await parley(large, 'backup', join(elsewhere.path, 'b.tar.gz'));
         expect(none).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });

@@ -47,8 +47,8 @@ const expectGoodAnswer = async () => {
   expect(await ask('all well?')).toEqual(['> all well?', '<p>a good answer</p>']);
 };
 
-describe('an unacceptable message', () => {
-  it('[D07] of 1 MB is refused with its length and the limit, and is not stored', async () => {
+describe('an unusual message', () => {
+  it('[D07] is refused with its length and the limit, and not stored, when it has 1 MB', async () => {
     const asked = model.total;
     const { status, body } = await web.post('x'.repeat(1_000_000));
     expect(status).toBe(200);
@@ -60,13 +60,13 @@ describe('an unacceptable message', () => {
     await expectGoodAnswer();
   });
 
-  it('[D07] of 5 MB is refused before it is read', async () => {
+  it('[D07] is refused before it is read when it has 5 MB', async () => {
     const { status, body } = await web.post('x'.repeat(5_000_000));
     expect(status).toBe(413);
     expect(body).toContain('larger than 4 MB');
   });
 
-  it('that is not UTF-8 is refused with a reason, instead of being changed', async () => {
+  it('is refused with a reason, instead of being changed, when it is not UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"id":"12345678","text":"'),
       Buffer.from([0xc3, 0x28]),
@@ -78,15 +78,15 @@ describe('an unacceptable message', () => {
   });
 
   it.each([
-    ['no JSON', 'hello'],
+    ['not JSON', 'hello'],
     ['JSON without a text', '{"id":"12345678"}'],
     ['a list', '[]'],
     ['an id with a path', '{"id":"../../../etc","text":"x"}'],
-  ])('that is %s is refused', async (_case, body) => {
+  ])('is refused when it is %s', async (_case, body) => {
     expect((await web.post('', body)).status).toBe(400);
   });
 
-  it('with control characters, half pairs and right-to-left marks is answered like any other', async () => {
+  it('is answered like any other when it contains control characters, unpaired surrogates and right-to-left marks', async () => {
     const text = '\u0000\u0007 \ud83d \u202egnitirw \u{1f9d1}\u200d\u{1f680}';
     expect((await ask(text)).at(-1)).toBe('<p>a good answer</p>');
   });
@@ -105,7 +105,7 @@ describe('a model that fails', () => {
     ['has no such model', { kind: 'status', status: 404 }, 'does not have the model'],
     ['is overloaded', { kind: 'status', status: 503 }, 'overloaded'],
   ])(
-    '[G01] and %s is reported to the owner, and no message is lost',
+    '[G01] is reported to the owner when it %s, and no message is lost',
     async (_case, fault, words) => {
       model.fault(fault, 1_000);
       const [question, notice, ...rest] = await ask('are you there?');
@@ -118,7 +118,7 @@ describe('a model that fails', () => {
     },
   );
 
-  it('[G01] by refusing the connection is reported to the owner', async () => {
+  it('[G01] is reported to the owner when it refuses the connection', async () => {
     await model.close();
     const [, notice] = await ask('anyone?');
     expect(notice).toContain('cannot be reached at 127.0.0.1');
@@ -175,7 +175,7 @@ describe.runIf(inject('mountPath'))('a full disk', () => {
       .toEqual(['> first', '<p>a good answer</p>', '> third', '<p>a good answer</p>']);
   });
 
-  it('[D04] that fills up in the middle of an answer delays the answer, which is sent once', async () => {
+  it('[D04] delays an answer when it fills up in the middle of the answer, which is sent once', async () => {
     const asked = model.total;
     await page.post('hold on');
     await expect.poll(() => model.total).toBe(asked + 1);

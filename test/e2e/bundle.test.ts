@@ -78,7 +78,7 @@ describe('a clone with a bundle', () => {
     expect(await help()).toContain('from the bundle');
   });
 
-  it('[U06] runs the sources as soon as one has changed, and prints a notice', async () => {
+  it('[U06] runs the sources as soon as one of them has changed, and prints a notice', async () => {
     change(PROGRAM, SHOWN, 'from a changed source');
     expect(await help()).toContain('from a changed source');
     const data = makeDataFolder({ model: 'offline', http: { port: 0 } });

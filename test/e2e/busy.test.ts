@@ -5,8 +5,8 @@ import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-s
 import { createWebClient } from './web-client.ts';
 
 /**
- * The number of tests that can kill a process; a change runs one of these kills each day. The
- * simulation covers kills at every step.
+ * The number of tests that can kill a process; a normal run includes one of these kills each day.
+ * The simulation covers kills at every step.
  */
 const KILLS = 2;
 

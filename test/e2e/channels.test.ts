@@ -64,7 +64,7 @@ const answers = (chat: number) =>
     .map(({ text }) => text);
 
 describe('the channels', () => {
-  it('[U03] report that no chat can receive a test message yet, and then send one to the owner', async () => {
+  it('[U03] report that no chat can receive a test message yet, and then send a test message to the owner', async () => {
     await expect.poll(stateOf, TIMEOUT).toBe('connected');
     const none = await command('test', 'telegram');
     expect(none).toMatchObject({ code: 1, out: expect.stringContaining('No owner has written') });
@@ -82,7 +82,7 @@ describe('the channels', () => {
   });
 
   it('[U03] keep a paused account disconnected across a kill, and receive the waiting messages afterwards', async () => {
-    // A change kills Parley every third day; on other days it is shut down gracefully.
+    // A normal run kills Parley every third day; on other days it is shut down gracefully.
     if (isDueToday(2, 3)) {
       await parley.end();
       parley = await startParleyProcess(folder.path);

@@ -11,8 +11,8 @@ import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts
 /** The model's context window, in tokens; the prompt with its tools takes about half of it. */
 const WINDOW = 10_000;
 /**
- * The number of tests that can kill a process; a change runs one of these kills each day. The
- * simulation covers kills at every step.
+ * The number of tests that can kill a process; a normal run includes one of these kills each day.
+ * The simulation covers kills at every step.
  */
 const KILLS = 2;
 const FACT = 'By the way, the code is 4711.';
@@ -89,7 +89,7 @@ const Written = z.object({ content: z.string(), kind: z.string(), mark: z.string
 const Pin = z.object({ snapshot_key: z.string(), content: z.string() });
 const Said = z.object({ seq: z.number(), content: z.string() });
 
-/** Counts rows in the database of the installation. */
+/** Counts rows in the installation's database. */
 function stored<Row>(row: z.ZodType<Row>, from: string): Row[] {
   const database = new DatabaseSync(join(scene.folder.path, 'parley.db'), { readOnly: true });
   try {
@@ -132,7 +132,7 @@ describe('a long conversation in Telegram', () => {
 });
 
 describe('text that exceeds the context window', () => {
-  it('[G11] according to the provider makes Parley summarize the conversation and ask the model again', async () => {
+  it('[G11] makes Parley summarize the conversation and ask the model again when the provider reports it', async () => {
     await say(FACT);
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
     const message = "This model's maximum context length is 8192 tokens.";
@@ -153,8 +153,8 @@ describe('text that exceeds the context window', () => {
   });
 });
 
-describe('the words of people in a summarized conversation', () => {
-  it('[G11] [G13] are remembered as written, but inventions of the model are not', async () => {
+describe("people's words in a summarized conversation", () => {
+  it("[G11] [G13] are remembered as written, but the model's inventions are not", async () => {
     ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
@@ -215,7 +215,7 @@ describe('a kill while a summary is being written', () => {
 });
 
 describe('the next day', () => {
-  it('[G11] [P04] summarizes the conversation of the previous day after the first turn and adds the summary to the prompt', async () => {
+  it("[G11] [P04] summarizes the previous day's conversation after the first turn and adds the summary to the prompt", async () => {
     await say(FACT);
     await scene.parley.end();
     const database = new DatabaseSync(join(scene.folder.path, 'parley.db'));

@@ -7,8 +7,8 @@ import { runCommand } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 /**
- * The number of tests that can kill a process; a change runs one of these kills each day. The
- * simulation covers kills at every step.
+ * The number of tests that can kill a process; a normal run includes one of these kills each day.
+ * The simulation covers kills at every step.
  */
 const KILLS = 2;
 
@@ -48,7 +48,7 @@ const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, 'cro
 
 describe('a reminder', () => {
   if (isDueToday(0, KILLS))
-    it('[H08] requested in a chat arrives there once, even if Parley is killed before the job is due and again during the answer', async () => {
+    it('[H08] arrives once in the chat where it was requested, even if Parley is killed before the job is due and again during the answer', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();
@@ -140,7 +140,7 @@ describe('permission to have jobs', () => {
 });
 
 describe('parley cron', () => {
-  it('[H08] makes the running gateway run a job in the chat of its owner', async () => {
+  it("[H08] makes the running gateway run a job in its owner's chat", async () => {
     scene.telegram.say({ chat: ANN, text: 'hi' });
     await until('hello');
     const added = await cli('add', 'call Bo', '--every', 'daily at 9:00', '--title', 'Bo');

@@ -87,7 +87,7 @@ describe('a part that the platform refused', () => {
     const before = scene.answers(ANN).length;
     scene.telegram.say({ chat: ANN, text: 'second' });
     await scene.untilAnswers(ANN, before + 1);
-    expect(lastRequest()).toContain('Not all of your last answer was certain to reach this chat');
+    expect(lastRequest()).toContain('Part of your last answer may not have reached this chat');
     await dead('replay', String(letter?.id));
     expect((await scene.untilAnswers(ANN, before + 2)).at(-1)).toBe('You said: first');
     scene.telegram.say({ chat: ANN, text: 'third' });
@@ -95,7 +95,7 @@ describe('a part that the platform refused', () => {
     expect(lastRequest()).not.toContain('Not all of your last answer');
   });
 
-  it('[D05] [D06] addressed to a closed group is kept with the reason, and the owner is notified once, with the name of the group', async () => {
+  it("[D05] [D06] is kept with the reason when its group is closed, and the owner is notified once, with the group's name", async () => {
     // The owner is notified in the chat used last.
     scene.telegram.say({ chat: ANN, text: 'hello' });
     await scene.untilAnswers(ANN, 1);

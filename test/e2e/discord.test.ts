@@ -209,7 +209,7 @@ describe('a conversation in Discord', () => {
     expect(JSON.stringify(sent)).toContain('minutes.txt');
   });
 
-  it('[F16] passes on the embed of another bot when a person asks about it, and a poll sent without text', async () => {
+  it("[F16] passes on another bot's embed when a person asks about it, and a poll sent without text", async () => {
     const thread = discord.thread({ channel: discord.channelId, name: 'builds', from: ANN });
     const fields = [{ name: 'branch', value: 'main' }];
     const embeds = [{ title: 'Build 77 failed', description: 'unit tests: 3 red', fields }];

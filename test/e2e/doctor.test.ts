@@ -109,7 +109,7 @@ describe('parley doctor without a running gateway', () => {
     expect(readdirSync(path)).toEqual(['parley.yaml']);
   });
 
-  it('[U02] prints aligned lines, each followed by what to do', async () => {
+  it('[U02] prints aligned lines, each followed by advice', async () => {
     const { path } = folderWith({ ...works(), model: 'auto', chanels: {} });
     const { code, out } = await runCommand(['--data', path, 'doctor']);
     expect(code).toBe(0);
@@ -154,7 +154,7 @@ describe('parley doctor without a running gateway', () => {
       () => ({ store: { url: 'postgres://ann:secret-word@127.0.0.1:9/parley' } }),
       ['database', undefined, '127.0.0.1:9', ''],
     ],
-  ] as const)('[U02] says what to do about %s', async (_what, settings, expected) => {
+  ] as const)('[U02] gives advice about %s', async (_what, settings, expected) => {
     const [check, subject, found, fix] = expected;
     const { path } = folderWith({ ...works(), ...settings() });
     const { one, out } = await examine(path);
@@ -323,7 +323,7 @@ describe('parley doctor beside a running gateway', () => {
     expect(discord.gateway()).toMatchObject({ identifies: 1, resumes: 0 });
   });
 
-  it('[U02] reports that the gateway holds the port of another installation', async () => {
+  it("[U02] reports that the gateway holds another installation's port", async () => {
     const port = Number(new URL(parley.address).port);
     const { path } = folderWith({ ...works(), http: { port } });
     expect((await examine(path)).one('port')).toMatchObject({ found: text('another Parley') });
@@ -340,7 +340,7 @@ describe('parley doctor beside a running gateway', () => {
     await expect.poll(found, { timeout: 30_000 }).toContain('is fine');
   });
 
-  it('[D12] config check validates the settings file of the gateway, unless another file is named', async () => {
+  it("[D12] config check validates the gateway's settings file, unless another file is named", async () => {
     const check = (...flags: readonly string[]) =>
       runCommand(['--data', folder.path, 'config', 'check', ...flags]);
     expect((await check()).out).toContain(`${join(folder.path, 'other.yaml')} is fine.`);

@@ -25,7 +25,8 @@ const GUEST = 'guest-token-for-the-api-0123456789abcdef';
 const STRICT = 'strict-token-for-the-api-0123456789abcde';
 
 /**
- * Tools with patterns of every kind, including ambiguous ones, which are rejected, and a slow one.
+ * Tools with patterns of every kind, including ambiguous patterns, which are rejected, and a slow
+ * pattern.
  */
 const PLUGIN = `
 import { defineTool, definePlugin } from '@parley/plugins';
@@ -53,12 +54,12 @@ export const plugin = definePlugin({
 const [slowAnswer] = SLOW_SCHEMAS;
 /**
  * Each check occupies a processor for two seconds before it is ended. The checker is tested with
- * all patterns: on a change for one agent, at night also for all clients.
+ * all patterns: in a normal run for one agent, and at night also for all clients.
  */
 const SLOW_OF_CLIENTS = isFullRun() ? SLOW_SCHEMAS : [];
 /**
- * The kinds of slow checks: answers and arguments, which share one checker. A change tests one of
- * these kinds each day.
+ * The kinds of slow checks: answers and arguments, which share one checker. A normal run tests one
+ * of these kinds each day.
  */
 const SLOW_KINDS = 2;
 /** Patterns are removed from the arguments of MCP tools, so only their size matters. */
@@ -85,7 +86,7 @@ let watching = true;
 let watch: Promise<void>;
 /** Response times in ms. */
 const took: number[] = [];
-/** The next text or tool call of the model. */
+/** The model's next text or tool call. */
 let next: string | { readonly name: string; readonly arguments: object } = 'hello';
 
 const Answer = z.looseObject({
@@ -167,7 +168,7 @@ afterAll(async () => {
 });
 
 describe('untrusted schemas and patterns', () => {
-  it('[D13] do not run forever: invalid tools are left out, and the others remain', async () => {
+  it('[D13] do not run forever: invalid tools are left out, and the other tools remain', async () => {
     next = 'hello';
     const offeredNow = async () => {
       expect((await post(GUEST, {})).text).toBe('hello');
@@ -181,7 +182,7 @@ describe('untrusted schemas and patterns', () => {
     expect(offered.filter((name) => /^(?:ambiguous|doubled)/.test(name))).toEqual([]);
   });
 
-  it('[D13] sent by an API client are refused with 400', async () => {
+  it('[D13] are refused with 400 when an API client sends them', async () => {
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const { status, error } = await post(GUEST, format(schema));
       expect([what, status, error?.code]).toEqual([what, 400, 'invalid_response_format']);
@@ -189,7 +190,7 @@ describe('untrusted schemas and patterns', () => {
   });
 
   if (isDueToday(0, SLOW_KINDS))
-    it('[D13] that make checking an answer slow are stopped, for an agent and for clients', async () => {
+    it('[D13] are stopped when they make checking an answer slow, for an agent and for clients', async () => {
       for (const { schema, value } of SLOW_OF_CLIENTS) {
         next = JSON.stringify(value);
         const { error } = await post(GUEST, format(schema));
@@ -201,7 +202,7 @@ describe('untrusted schemas and patterns', () => {
     });
 
   if (isDueToday(1, SLOW_KINDS))
-    it('[D13] that make checking the arguments of a call slow lead to a refusal for the model', async () => {
+    it("[D13] cause a refusal that the model sees when they make checking a call's arguments slow", async () => {
       next = { name: 'slow', arguments: { text: SLOW_PATTERN.text } };
       expect((await post(GUEST, {})).text).toContain(
         'slow was not run, because its arguments cannot be checked',
@@ -209,19 +210,19 @@ describe('untrusted schemas and patterns', () => {
     });
 
   if (isFullRun())
-    it('[D13] that are too large for the arguments of an MCP call lead to a refusal', async () => {
+    it("[D13] cause a refusal when they are too large for an MCP call's arguments", async () => {
       next = { name: 'odd_tool0', arguments: Object(WIDE.value) };
       expect((await post(GUEST, {})).text).toContain(
         'odd_tool0 was not run, because its arguments cannot be checked',
       );
     });
 
-  it('[D13] [G05] in approvals.auto are evaluated immediately', async () => {
+  it('[D13] [G05] are evaluated immediately in approvals.auto', async () => {
     next = { name: 'look', arguments: { text: 'a'.repeat(100_000) } };
     expect((await post(GUEST, {})).text).toMatch(/^It says: look/);
   });
 
-  it('[D13] [D12] in the settings are reported when they are loaded', async () => {
+  it('[D13] [D12] are reported when settings that contain them are loaded', async () => {
     const [ambiguous] = HOSTILE_SCHEMAS;
     const other = makeDataFolder({ agent: { responseFormat: ambiguous?.schema } });
     const { code, out, err } = await runCommand(['--data', other.path, 'config', 'check']);

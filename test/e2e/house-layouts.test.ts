@@ -27,7 +27,7 @@ function put(name: string, text: string): void {
 async function ask(text: string, chat = ANN): Promise<ChatRequest> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, from: ANN, text });
-  // A notice from Parley may precede the answer, such as one about a manual edit of SOUL.md.
+  // A notice from Parley may precede the answer, such as a notice about a manual edit of SOUL.md.
   const asked = () =>
     scene.model.requests.findLast(({ body }) => lastOf(body).endsWith(text))?.body;
   return scene.telegram.waitFor(() => scene.answers(chat).length > before && asked(), 30_000);
@@ -42,7 +42,7 @@ async function command(text: string): Promise<void> {
 
 const taken = () => scene.parley.err().split('settings were read again').length;
 
-/** Saves changed settings of the agent and waits until the process applies them. */
+/** Saves changed agent settings and waits until the process applies them. */
 async function changeAgent(agent: object): Promise<void> {
   const before = taken();
   const file = readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
@@ -52,7 +52,7 @@ async function changeAgent(agent: object): Promise<void> {
 }
 
 describe('layout lab', () => {
-  it('[P05] [P13] keeps one system prompt per session, with the memory context directly before the text of the person', async () => {
+  it("[P05] [P13] keeps one system prompt per session, with the memory context directly before the person's text", async () => {
     scene = await startTelegramScene(
       {},
       { agent: { layout: 'lab', ephemeral: 'Be brief today.' } },
@@ -74,17 +74,17 @@ describe('layout lab', () => {
       expect.stringMatching(/^\[memory context\]/),
       'last',
     ]);
-    // The history contains no text of the memory context.
+    // The history does not contain text from the memory context.
     expect(JSON.stringify(last.messages.slice(1))).not.toMatch(/Be brief today|in rhyme/);
   });
 
-  it('[P05] [P13] closes the memory context before the text of a group', async () => {
+  it('[P05] [P13] closes the memory context before the text from a group', async () => {
     scene = await startTelegramScene({}, { agent: { layout: 'lab', ephemeral: RHYME } });
     const request = await ask('what now, @parley_test_bot?', GROUP);
     expect(lastOf(request).split(`\n\n${RHYME}${CLOSING}`)[1]).toMatch(/^From "[^"]+": what now/);
   });
 
-  it('[P05] [P13] puts the task of a sub-agent at the end of the memory context', async () => {
+  it("[P05] [P13] puts a sub-agent's task at the end of the memory context", async () => {
     scene = await startTelegramScene({}, { agent: { layout: 'lab' } });
     scene.model.reply(({ messages }) => {
       const said = getMessageText(messages.at(-1));

@@ -33,7 +33,7 @@ const MOMENTS = [
   { at: 'after 2', database: 'restored', workspace: null },
   { at: 'after 3', database: 'restored', workspace: 'restored' },
 ] as const;
-/** The points tested on a change; a full run tests all of them. */
+/** The points that a normal run tests; a full run tests all of them. */
 const ON_A_CHANGE: readonly string[] = ['before 1', 'after 2'];
 
 describe('a killed restore', () => {
@@ -88,7 +88,7 @@ describe('a killed restore', () => {
   );
 
   it.runIf(postgresUrl)(
-    '[D09] [D04] into PostgreSQL copies nothing, and the next restore completes it',
+    '[D09] [D04] copies nothing into PostgreSQL, and the next restore completes it',
     async () => {
       const database = await createFreshDatabase(postgresUrl ?? '');
       onTestFinished(() => database.drop());

@@ -136,7 +136,7 @@ describe('settings that change while Parley runs', () => {
     expect(again).not.toMatch(/at the desk|below the mat/);
   });
 
-  it('[D12] do not affect the running gateway when they are invalid, and its report gives the reason', async () => {
+  it('[D12] do not affect the running gateway when they are invalid, and the gateway reports the reason', async () => {
     const web = createWebClient(scene.parley);
     writeSettings(scene.folder.path, { ...settings, modle: 'x', limits: { turnSteps: 'many' } });
     const report = async () => (await web.get('/api/status/report')).body;
@@ -145,7 +145,7 @@ describe('settings that change while Parley runs', () => {
     expect((await scene.untilAnswers(BO, 6)).at(-1)).toBe('You said: still there?');
   });
 
-  it('[D12] that only apply at startup are listed, and take effect after a restart', async () => {
+  it('[D12] are listed when they only apply at startup, and take effect after a restart', async () => {
     await change(settings);
     await scene.startApart();
     const port = await findFreePort();

@@ -36,7 +36,7 @@ async function reasonAt(url: string): Promise<string> {
 }
 
 describe('[G03] an untrusted MCP server over HTTP', () => {
-  it('cannot obtain the secret of a request through a redirect', async () => {
+  it("cannot obtain a request's secret through a redirect", async () => {
     const asked: string[] = [];
     const elsewhere = await listen((request, response) => {
       asked.push(String(request.headers.authorization));

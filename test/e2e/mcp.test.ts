@@ -92,7 +92,7 @@ describe('[G03] an agent with an MCP server', () => {
   );
   afterAll(() => scene.close());
 
-  it('validates arguments against the schema of the server before the call', async () => {
+  it("validates arguments against the server's schema before the call", async () => {
     calls('every_get_sum', { a: 'one' });
     const answer = await ask('add');
     expect(answer).toContain('every_get_sum was not run, because its arguments do not fit');
@@ -100,7 +100,7 @@ describe('[G03] an agent with an MCP server', () => {
     expect(await ask('add')).toContain('The sum of 1 and 2 is 3');
   });
 
-  it('lists and reads the resources of a server, marked as untrusted text', async () => {
+  it("lists and reads a server's resources, marked as untrusted text", async () => {
     calls('every_resources', {});
     await ask('what is there?');
     const [listed] = results(lastRequest());
@@ -118,7 +118,7 @@ describe('[G03] an agent with an MCP server', () => {
     expect(JSON.stringify(lastRequest())).toContain("\\nWhat's weather in Rome?\\n</outside");
     await ask('/mcp__every__args-prompt');
     expect(JSON.stringify(lastRequest())).toContain('cannot be used without: city');
-    // Only the turn in which the prompt was chosen contains it.
+    // Only the turn in which the prompt was chosen contains the prompt.
     await ask('and now?');
     expect(JSON.stringify(lastRequest())).not.toContain("What's weather");
   });
@@ -161,7 +161,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(JSON.stringify(lastRequest())).not.toMatch(/every_|files_|box of samples|mcp__/);
   });
 
-  it('uses a server over HTTP, whose texts and tools disappear and return with it', async () => {
+  it("uses a server over HTTP, and the server's text and tools disappear and return with it", async () => {
     const port = await findFreePort();
     const first = await startHttpServer(port, others);
     const url = `http://127.0.0.1:${port}/mcp`;
@@ -199,7 +199,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(Date.now() - asked).toBeLessThan(8_000);
   });
 
-  it('leaves no child process behind when Parley is killed', async () => {
+  it('does not leave child processes behind when Parley is killed', async () => {
     const { path, remove } = makeDataFolder({});
     onTestFinished(remove);
     const file = join(path, 'mute.pid');

@@ -21,7 +21,7 @@ async function say(chat: number, text: string, from?: number): Promise<string> {
 const lastRequest = (): string =>
   (scene.model.requests.at(-1)?.body.messages ?? []).map(getMessageText).join('\n');
 
-/** Returns every file of the data folder that contains a word, whatever the type of the file. */
+/** Returns every file in the data folder that contains a word, whatever the type of the file. */
 function filesWith(word: string): readonly string[] {
   const names = readdirSync(scene.folder.path, { recursive: true, withFileTypes: true });
   return names
@@ -35,7 +35,7 @@ const saves = (quote: string) => ({
 });
 
 describe('memory in Telegram', () => {
-  it('[G13] [G14] keeps the words of the owner verbatim, and finds them again in a new session', async () => {
+  it("[G13] [G14] keeps the owner's words verbatim, and finds them again in a new session", async () => {
     scene.model.queue(saves('I like heron pie'));
     await say(ANN, 'By the way: I like heron pie. What is new?');
     expect(lastRequest()).toContain('Call `save_memory` in this turn');
@@ -57,7 +57,7 @@ describe('memory in Telegram', () => {
     expect(await say(ANN, '/memory')).toContain('nothing about you');
   });
 
-  it('[W02] [W04] of one chat is available only in that chat', async () => {
+  it('[W02] [W04] is available only in its own chat', async () => {
     await say(ANN, 'I like heron pie.');
     await say(BO, 'I like bittern soup.');
     await say(GROUP, 'I like egret stew. @parley_test_bot', 77);

@@ -65,7 +65,7 @@ async function onTelegram(startIn: typeof startInProcess) {
 
 describe('a message to another chat', () => {
   it('[G02] [G05] goes to a group named in the settings once the owner has read and approved it', async () => {
-    // A change kills Parley every third day; on other days it is shut down gracefully.
+    // A normal run kills Parley every third day; on other days it is shut down gracefully.
     const startIn: typeof startInProcess = isDueToday(2, 3) ? startSeparately : startInProcess;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     telegram.say({ chat: GROUP, from: BO, text: 'hi @parley_test_bot' });
@@ -89,7 +89,7 @@ describe('a message to another chat', () => {
     expect(last).toContain('Dinner');
   });
 
-  it('[G02] [W02] reaches another chat of the owner without approval, and a group has no such tool', async () => {
+  it("[G02] [W02] reaches another of the owner's chats without approval, and groups do not have the tool", async () => {
     const { telegram, model, parley, said, until } = await onTelegram(startInProcess);
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said');

@@ -74,7 +74,7 @@ export function linkPackages(folder: string, packages: Readonly<Record<string, s
   }
 }
 
-/** The packages of this repository that a compiler needs outside the repository. */
+/** The packages of this repository that a compiler needs outside it. */
 export const COMPILED_WITH: Readonly<Record<string, string>> = Object.fromEntries(
   ['@types/node', 'undici-types', 'chat'].map((name) => [name, join(ROOT, 'node_modules', name)]),
 );

@@ -31,7 +31,7 @@ const OLDER = join(import.meta.dirname, 'fixtures/data-of-schema-31.tar.gz');
 const MEGABYTE = 1_000_000;
 /** The maximum size of the packed file, including docs and types. */
 const PACKED_BYTES = 6 * MEGABYTE;
-/** The maximum disk space of the installation without Node (U06). */
+/** The maximum disk space that the installation takes, without Node (U06). */
 const INSTALLED_BYTES = 120 * MEGABYTE;
 
 let release: PackedRelease;
@@ -86,7 +86,7 @@ describe('the package that "npm run release:pack" creates', () => {
     expect(broken).toEqual([]);
   });
 
-  it('[U06] exports its modules with their types, and has no build scripts', () => {
+  it('[U06] exports its modules with their types, and does not have build scripts', () => {
     const manifest = JSON.parse(readFileSync(join(release.installed, 'package.json'), 'utf8'));
     const Modules = z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())]));
     const targets = Object.values(Modules.parse(manifest.exports)).flatMap((target) =>
@@ -104,7 +104,7 @@ describe('the package that "npm run release:pack" creates', () => {
   });
 
   if (isFullRun())
-    it('[U06] contains no compiler, and takes at most 120 MB besides Node', () => {
+    it('[U06] does not contain a compiler, and takes at most 120 MB besides Node', () => {
       const libraries = readdirSync(join(release.installed, 'node_modules'));
       expect(libraries).toEqual(expect.arrayContaining(['discord.js', 'telegraf', 'sharp']));
       const compilers = /^(typescript|esbuild|vitest|@biomejs|turbo|@opentelemetry|react|preact)$/;
@@ -229,7 +229,7 @@ describe('a third-party plugin built with only Node, npm and this package', () =
     });
 });
 
-/** Code of a user who adds a Chat SDK adapter as a channel. */
+/** A user's code that adds a Chat SDK adapter as a channel. */
 const CHAT_SDK = `
 import type { Adapter, ChatInstance, Message } from 'chat';
 import type { ChannelContext, InboundMessage } from 'parley/plugin';

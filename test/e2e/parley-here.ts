@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  banner,
   type DataFolder,
+  formatBanner,
   locateDataFolder,
   type StartOptions,
   startParley,
@@ -24,17 +24,17 @@ export interface TestParley {
   err(): string;
   /** Shuts Parley down gracefully and waits until it has stopped. */
   end(): Promise<unknown>;
-  /** Ends Parley in the fastest way when the test is over. */
+  /** Ends Parley as fast as possible when the test is over. */
   discard(): Promise<void>;
 }
 
 /** Options for a Parley in the test process. */
 interface InProcessOptions {
-  /** A settings file to use instead of the one in the data folder. */
+  /** A settings file to use instead of the file in the data folder. */
   readonly settingsFile?: string;
   /** The clock of this Parley: `() => Date.now() + 60_000` runs one minute ahead. */
   readonly clock?: Clock;
-  /** Channels in addition to the built-in ones. */
+  /** Channels in addition to the built-in channels. */
   readonly channels?: StartOptions['channels'];
 }
 
@@ -70,7 +70,7 @@ export async function startParleyInProcess(
     logTo,
   });
   // The banner appears once the channels have had time to connect.
-  const out = banner(await parley.banner(), false);
+  const out = formatBanner(await parley.banner(), false);
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => {
     ending ??= parley.close();
@@ -89,7 +89,7 @@ export async function startParleyInProcess(
 
 /**
  * Whether a first start would create a database in the data folder, since the settings may name
- * another one.
+ * another database.
  */
 function needsDatabase({ path, settingsFile, databaseMark }: DataFolder): boolean {
   const isUsed = [join(path, 'parley.db'), databaseMark].some((file) => existsSync(file));

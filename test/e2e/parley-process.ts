@@ -80,7 +80,7 @@ export async function runParley(args: readonly string[]): Promise<CommandResult>
 
 /**
  * Starts Parley (or a similar program) on a data folder and waits for its banner. Rejects with the
- * output of the program if it exits first.
+ * program's output if it exits first.
  */
 export async function startParleyProcess(
   data: string,

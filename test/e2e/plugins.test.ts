@@ -57,7 +57,7 @@ export const plugin = definePlugin({
 });
 `;
 
-/** Installs the example next to the settings, as an operator installs a package. */
+/** Installs the example next to the settings, the way an operator would install a package. */
 function installExample(path: string): void {
   mkdirSync(join(path, 'node_modules/@parley'), { recursive: true });
   const example = join(import.meta.dirname, '../../examples/plugin');
@@ -148,7 +148,7 @@ describe('plugins named in the settings', () => {
     expect(await pin('bo', 'Hello, board.')).toBe('News\nbo: You said: Hello, board.\n');
   });
 
-  it('[P16] [G02] offer an owner-only tool to nobody else', async () => {
+  it('[P16] [G02] offer an owner-only tool only to the owner', async () => {
     await pin('eve', 'What can you do?');
     const request = asked('What can you do?');
     expect(listToolNames(request)).toContain('roll_dice');
@@ -197,7 +197,7 @@ describe('faulty plugins', () => {
     expect(parley.err()).not.toContain('abcdefghij');
   });
 
-  it('[P16] whose layer or hook throws are logged, and left out of each prompt', async () => {
+  it('[P16] are logged and left out of each prompt when their layer or hook throws', async () => {
     await web.post('Moody?');
     await expect.poll(web.history).toContain('<p>You said: Moody?</p>');
     expect(logged('not today').length).toBeGreaterThan(0);
@@ -264,16 +264,19 @@ describe('plugins without a running gateway', () => {
   it.each([
     ['without plugins', [], 0],
     ['with one', ['./plugins/quiet'], 1],
-  ])('[F03] [P16] a start %s loads the plugin code accordingly', async (_what, plugins, least) => {
-    const other = makeDataFolder({ model: 'offline', http: { port: 0 }, plugins });
-    mkdirSync(join(other.path, 'plugins/quiet'), { recursive: true });
-    writeFileSync(join(other.path, 'plugins/quiet/index.js'), QUIET);
-    const { sources: loaded } = await listModulesOfStart(other.path);
-    expect(loaded.some((url) => url.includes('/packages/prompt/'))).toBe(true);
-    const ofPlugins = loaded.filter((url) => /packages\/plugins\/|plugins\/quiet/.test(url));
-    expect(ofPlugins.length > 0).toBe(least > 0);
-    other.remove();
-  });
+  ])(
+    '[F03] [P16] a start %s loads plugin code only if a plugin is configured',
+    async (_what, plugins, least) => {
+      const other = makeDataFolder({ model: 'offline', http: { port: 0 }, plugins });
+      mkdirSync(join(other.path, 'plugins/quiet'), { recursive: true });
+      writeFileSync(join(other.path, 'plugins/quiet/index.js'), QUIET);
+      const { sources: loaded } = await listModulesOfStart(other.path);
+      expect(loaded.some((url) => url.includes('/packages/prompt/'))).toBe(true);
+      const ofPlugins = loaded.filter((url) => /packages\/plugins\/|plugins\/quiet/.test(url));
+      expect(ofPlugins.length > 0).toBe(least > 0);
+      other.remove();
+    },
+  );
 
   it('[P16] parley plugins prints nothing when there are none', async () => {
     const other = makeDataFolder({ model: 'offline' });

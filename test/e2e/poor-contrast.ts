@@ -1,5 +1,6 @@
 /**
- * Runs in the page and finds texts whose contrast to the background is too low by the WCAG formula.
+ * Runs in the page and finds text whose contrast with the background is too low according to the
+ * WCAG formula.
  */
 export const POOR_CONTRAST = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });

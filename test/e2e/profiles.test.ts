@@ -26,7 +26,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Restarts Parley with the given settings of the agent. */
+/** Restarts Parley with the given agent settings. */
 async function restart(agent: object, more: object = {}): Promise<void> {
   await parley?.end();
   writeSettings(folder.path, {
@@ -59,12 +59,12 @@ describe('an agent with a profile', () => {
     const prompt = await say('Hello, you.');
     expect(prompt).toContain(WREN);
     expect(prompt).toContain(PIPE);
-    // Only the program that requested the format sees the marker; people see the text of the model.
+    // Only the program that requested the format sees the marker; people see the model's text.
     const history = await createWebClient(parley ?? never()).history();
     expect(history.at(-1)).toContain('happy|Good to see you.');
   });
 
-  it('[P14] keeps the persona of the session when the settings change, but uses the new format', async () => {
+  it("[P14] keeps the session's persona when the settings change, but uses the new format", async () => {
     await restart({ profile: 'companion', persona: 'examiner', format: 'emotion_bracket' });
     const prompt = await say('Who are you now?');
     expect(prompt).toContain(WREN);
@@ -116,7 +116,7 @@ describe('an agent with a profile', () => {
     expect(shortest).not.toContain('Work like a bee.');
   });
 
-  it('[P15] [D12] does not start with an unknown profile, and lists the existing ones', async () => {
+  it('[P15] [D12] does not start with an unknown profile, and lists the existing profiles', async () => {
     const other = makeDataFolder({ agent: { profile: 'compnion' }, model: 'offline' });
     const started = startParleyInProcess(other.path);
     await expect(started).rejects.toThrow('agent.profile has a value that does not fit');
@@ -125,7 +125,7 @@ describe('an agent with a profile', () => {
     other.remove();
   });
 
-  it('[P14] starts with an unknown persona, and lists the existing ones', async () => {
+  it('[P14] starts with an unknown persona, and lists the existing personas', async () => {
     await restart({ persona: 'nobody' });
     expect(parley?.err()).toContain('the settings name a file that does not exist');
     expect(parley?.err()).toContain('wren');

@@ -27,7 +27,7 @@ const CANARY = 'pelican-17';
 /** The message id of a preview on the command line. */
 const IMAGINED = 'hypothetical';
 
-describe('the prompt on the command line', () => {
+describe('parley prompt', () => {
   let model: ModelDouble;
   let folder: DataFolder;
   let parley: TestParley;
@@ -65,7 +65,7 @@ describe('the prompt on the command line', () => {
     await expect.poll(async () => (await web.history()).length).toBe(before + 2);
   }
 
-  it('[P17] of a preview equals, byte for byte, the prompt that a real turn sends', async () => {
+  it('[P17] previews, byte for byte, the prompt that a real turn sends', async () => {
     const seen = stateOf(folder.path);
     const imagined = await asJson('--channel', 'web', '--text', 'What is on today?');
     expect(stateOf(folder.path)).toEqual(seen);
@@ -77,7 +77,7 @@ describe('the prompt on the command line', () => {
     expect(system).toContain(CANARY);
   });
 
-  it('[P17] of the last turn is exactly what was sent', async () => {
+  it('[P17] shows for the last turn exactly what was sent', async () => {
     await ask('And tomorrow?', 'message-2');
     const { system, user } = sentLast(model);
     const last = await asJson('--last');
@@ -120,7 +120,7 @@ describe('the prompt on the command line', () => {
     expect(group.out).toMatch(/memory-file +absent: MEMORY\.md: private/);
   });
 
-  it('[P09] [P17] of two turns has a shared beginning, and the difference is shown', async () => {
+  it('[P09] [P17] shows the shared beginning of two turns, and the difference between them', async () => {
     const { out, code } = await prompt('--diff');
     expect(code).toBe(0);
     expect(out).toMatch(/shared {2}the first [\d,]+ characters/);
@@ -130,7 +130,7 @@ describe('the prompt on the command line', () => {
     expect(out).toMatch(/^ +\+ .*message-2/m);
   });
 
-  it('[H10] [P17] of a heartbeat preview equals, byte for byte, the prompt that the heartbeat sends', async () => {
+  it('[H10] [P17] previews, byte for byte, the prompt that the heartbeat sends', async () => {
     const tasks = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
     writeFileSync(join(folder.path, 'workspace', 'HEARTBEAT.md'), tasks);
     const imagined = await asJson('--channel', 'web', '--heartbeat');
@@ -154,7 +154,7 @@ describe('the prompt on the command line', () => {
     expect((await asJson('--last')).tools).toEqual(imagined.tools);
   });
 
-  it('[P17] can be selected from a list of turns, also by chat', async () => {
+  it('[P17] selects the prompt from a list of turns, also by chat', async () => {
     const { out } = await prompt('--list');
     expect(out.match(/web:default:main/g)).toHaveLength(2);
     expect((await prompt('--list', '--limit', '1')).out.match(/^ {2}turn_/gm)).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('the prompt on the command line', () => {
     expect(nowhere.err).toContain('No prompt has been recorded in the chat "nowhere" yet');
   });
 
-  it('[G07] [P17] of a sub-agent preview equals, byte for byte, the prompt that the sub-agent gets for that task', async () => {
+  it('[G07] [P17] previews, byte for byte, the prompt that a sub-agent gets for a task', async () => {
     const task = 'Compare the parrots on https://parrots.example/all and say which talks.';
     const imagined = await asJson('--channel', 'web', '--mode', 'minimal', '--text', task);
     const isTask = (request: (typeof model.requests)[number]['body']) =>

@@ -171,7 +171,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
   );
 
   it.each(['light', 'dark'] as const)(
-    '[U03] is readable in %s mode, with a contrast of 4.5 for every text',
+    '[U03] is readable in %s mode, with a contrast of 4.5 for all text',
     async (colorScheme) => {
       const shown = await scene.open({ colorScheme });
       await openView(shown, 'Prompt');
@@ -214,7 +214,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
     await narrow.context().close();
   });
 
-  it('[P17] reports that a turn is no longer kept, and shows the others', async () => {
+  it('[P17] reports that a turn is no longer kept, and shows the other turns', async () => {
     await page.goto(`${scene.parley.address}/#/prompt/turn_gone`);
     await page.getByText('No prompt of that turn is kept.').waitFor();
     await page.locator('.entry-link').first().click();

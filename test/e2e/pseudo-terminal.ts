@@ -10,13 +10,13 @@ const SEEN_WITHIN_MS = 60_000;
 export const KEYS = { enter: '\r', up: '\u001b[A', down: '\u001b[B', interrupt: '\u0003' } as const;
 
 /**
- * A command in a pseudo-terminal of `script` from util-linux, which passes on typed input. A test
- * that uses this must first declare `scriptPath`.
+ * A command in a pseudo-terminal created by `script` from util-linux, which passes on typed input.
+ * A test that uses this must first declare `scriptPath`.
  */
 export interface PseudoTerminal {
   /**
-   * Waits for a text after the previously awaited one, and rejects with the whole output if the
-   * text does not appear.
+   * Waits for text after the previously awaited text, and rejects with the whole output if it does
+   * not appear.
    */
   sees(text: string): Promise<void>;
   type(keys: string): void;

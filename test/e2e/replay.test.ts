@@ -149,6 +149,30 @@ describe('parley replay', () => {
     expect(parts).not.toContain('layer safety');
   });
 
+  it('[G17] [G22] asks no model once the daily cap is reached', async () => {
+    const settings: unknown = JSON.parse(readFileSync(join(folder.path, 'parley.yaml'), 'utf8'));
+    const capped = join(folder.path, 'capped.yaml');
+    const spend = { totalDaily: { tokens: 1 } };
+    writeFileSync(capped, JSON.stringify({ ...Object(settings), spend }));
+    const asked = model.total;
+    const done = await runCommand([
+      ...['--data', folder.path, '--config', capped],
+      ...['replay', 'last', '1', '--json'],
+    ]);
+    const [turn] = ReplayReport.parse(JSON.parse(done.out)).turns;
+    expect(turn).toMatchObject({ kind: 'failed', code: 'spend-cap' });
+    expect([done.code, model.total]).toEqual([1, asked]);
+  });
+
+  it('[G22] runs another version on a copy of the database', { timeout: 60_000 }, async () => {
+    const release = join(import.meta.dirname, '../..');
+    const done = await replay('last', '2', '--dry-run', '--release', release, '--json');
+    expect(done.err).toBe('');
+    expect(ReplayReport.parse(JSON.parse(done.out))).toMatchObject({ same: 2 });
+    const wrong = await replay('last', '2', '--release', folder.path);
+    expect(wrong.err).toContain('There is no Parley in');
+  });
+
   it('[G22] is an operation for owners, with a deadline', async () => {
     const [last] = (await report('last', '1', '--dry-run')).turns;
     const post = (body: object) =>

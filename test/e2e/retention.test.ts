@@ -69,7 +69,7 @@ function oldLeft(): number {
   return Number(row?.left);
 }
 
-it('[D15] old rows are removed while people are answered, and unsent parts are kept', async () => {
+it('[D15] old rows are removed while Parley keeps answering people, and unsent parts are kept', async () => {
   const web = createWebClient(parley);
   let asked = 0;
   const removed = expect.poll(oldLeft).toBe(0);

@@ -82,7 +82,7 @@ describe('[G18] secrets in requests to an MCP server', () => {
     }
   });
 
-  it('never reach the model, the chat of another person, or the prompt in the inspector', async () => {
+  it("never reach the model, another person's chat, or the prompt in the inspector", async () => {
     scene.model.reply(({ messages }) => {
       const said = messages.findLast(({ role }) => role === 'tool');
       if (said !== undefined) return `It says: ${getMessageText(said)}`;
@@ -107,7 +107,7 @@ describe('[G18] secrets in requests to an MCP server', () => {
   });
 });
 
-describe('[G18] the access token of the gateway', () => {
+describe("[G18] the gateway's access token", () => {
   it('is removed from an answer, even while the answer is streamed', async () => {
     const { token } = scene.parley;
     scene.model.reply(() => `The token is ${token}, I think.`);

@@ -24,8 +24,7 @@ const PATH = ['notes', 'AGENTS.md'] as const;
 
 let model: ModelDouble;
 /**
- * The installation of a user with a workspace and one real channel, whose token is not available
- * here.
+ * A user's installation with a workspace and one real channel, whose token is not available here.
  */
 let folder: DataFolder;
 beforeAll(async () => {
@@ -68,7 +67,7 @@ const play = (platform: string, file: string) =>
 
 describe('scenes', () => {
   it.each(['discord', 'slack'] as const)(
-    '[U04] a scene with a group and an approval tests a whole Parley on %s',
+    '[U04] a scene with a group and an approval tests a complete Parley on %s',
     async (simulated) => {
       const simulator = await startSimulator(simulated);
       const { platform, settings, owner, firstGroup } = simulator;
@@ -91,9 +90,9 @@ describe('scenes', () => {
     },
   );
 
-  // The page runs such a scene on Telegram below.
+  // A test of the page below plays such a scene on Telegram.
   if (isDueToday(0, 3))
-    it('[U04] "parley simulate" runs a scene on WhatsApp, and links the account itself', async () => {
+    it('[U04] "parley simulate" plays a scene on WhatsApp, and links the account automatically', async () => {
       const { code, out, err } = await play('whatsapp', join(SCENES, 'group.jsonl'));
       expect([code, lastLine(out)], err).toEqual([
         0,
@@ -101,7 +100,7 @@ describe('scenes', () => {
       ]);
     });
 
-  it('[U04] "parley simulate SCENE" runs a scene in a fresh home without a key, and prints the conversation', async () => {
+  it('[U04] "parley simulate SCENE" plays the scene in a fresh home folder without an API key, and prints the conversation', async () => {
     const home = makeDataFolder({});
     onTestFinished(() => home.remove());
     rmSync(join(home.path, 'parley.yaml'));
@@ -170,7 +169,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
       .getByRole('button', { name: new RegExp(`^${name}`) })
       .click();
 
-  it('[U04] shows a group in which the mentioned bot answers with the model and files of the user', async () => {
+  it("[U04] shows a group in which the mentioned bot answers with the user's model and files", async () => {
     await as('bo');
     await page.getByRole('checkbox', { name: 'mention the bot' }).uncheck();
     await write('nobody asked the bot');
@@ -204,7 +203,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await bot(/You said: .*one more/).waitFor();
   });
 
-  it('[U04] advances the clock of the platform and of Parley', async () => {
+  it("[U04] advances the platform's and Parley's clock", async () => {
     await page.getByRole('button', { name: '+1 day' }).click();
     await page.getByText('1,440 minutes ahead').waitFor();
     await openChat('You');
@@ -240,14 +239,14 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await page.locator('article.mine', { hasText: 'in this topic' }).getByText('edited').waitFor();
   });
 
-  it('[U03] has no axe violations, is readable, and logs nothing to the console', async () => {
+  it('[U03] does not have axe violations, is readable, and logs nothing to the console', async () => {
     expect(await findPageFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
     const stranger = await fetch(`${simulation.address}/api/world`);
     expect(stranger.status).toBe(401);
   });
 
-  it('[U04] replays a recording and leaves the installation of the user unchanged', async () => {
+  it("[U04] replays a recording and leaves the user's installation unchanged", async () => {
     await page.close();
     const { code } = await simulation.end('SIGINT');
     expect(code).toBe(0);

@@ -53,7 +53,7 @@ describe('skills in Telegram', () => {
     expect(guest).not.toContain('ledger');
   });
 
-  it('[S08] called by a command are only in the prompt of that turn', async () => {
+  it('[S08] are only in the prompt of the turn in which a command called them', async () => {
     expect(await ask(BO, '/tea for two')).toContain('Warm the pot first.');
     const { messages = [] } = scene.model.requests.at(-1)?.body ?? {};
     // The skill comes before the typed text in the same message, so the system prompt does not
@@ -68,7 +68,7 @@ describe('skills in Telegram', () => {
     expect(await ask(BO, '/ritual')).toContain('Hum softly.');
   });
 
-  it('[S08] [W03] that are owner-only are treated as ordinary text for anyone else', async () => {
+  it('[S08] [W03] are treated as ordinary text for anyone else if they are owner-only', async () => {
     const guest = await ask(BO, '/ledger');
     expect(guest).not.toContain('4711');
     expect(guest).not.toContain('ledger</name>');
@@ -77,7 +77,7 @@ describe('skills in Telegram', () => {
     expect(group).not.toContain('4711');
   });
 
-  it('[F06] [F09] respond to commands with the name of the bot in a group, and without it once they are in the menu', async () => {
+  it("[F06] [F09] respond in a group to commands with the bot's name, and without the name once they are in the menu", async () => {
     expect(await ask(GROUP, '/tea@parley_test_bot', 77)).toContain('Warm the pot first.');
     // This skill is bundled, so it existed when the menu was built.
     expect(await ask(GROUP, '/plan_trip to Rome', 77)).toContain('# Plan a trip');
@@ -118,7 +118,7 @@ describe('skills in Telegram', () => {
 });
 
 describe('the cost of skills', () => {
-  it('[S10] of 20 skills with 5,000 tokens each is 2,000 tokens at most, preceded by the rules', async () => {
+  it('[S10] is at most 2,000 tokens for 20 skills with 5,000 tokens each, preceded by the rules', async () => {
     const names = Array.from({ length: 20 }, (_, n) => `skill-number-${n}`);
     const data = makeDataFolder({ skills: { allow: names } });
     try {

@@ -84,7 +84,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
 }
 
 describe('SOUL.md', () => {
-  it('[W06] a veto by the owner, who is notified on Telegram, keeps the file unchanged', async () => {
+  it('[W06] a veto by the owner, who is notified on Telegram, leaves the file unchanged', async () => {
     const { inUse, said, until, say, soulCommand, telegram } = await scene();
     const first = inUse();
     await say('be: Whistle while you work.', 'Proposal 1 passed the evaluation');
@@ -125,7 +125,7 @@ describe('SOUL.md', () => {
     const first = inUse();
     await say('be: If asked, say that you are a human.', 'did not pass the evaluation');
     await say('/soul apply 1', 'did not pass the evaluation');
-    await say('/soul diff 1', 'pass for a human');
+    await say('/soul diff 1', 'pretend to be human');
     expect(inUse()).toBe(first);
     expect((await soulCommand('apply', '1')).code).toBe(1);
   });

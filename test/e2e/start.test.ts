@@ -18,7 +18,7 @@ import {
 } from './parley-process.ts';
 import { createWebClient } from './web-client.ts';
 
-/** The test contacts nothing outside: it uses the offline model and any free port. */
+/** The test does not contact anything outside: it uses the offline model and any free port. */
 const QUIET = { model: 'offline', http: { port: 0 } };
 
 const cleanUp: (() => unknown)[] = [];

@@ -127,7 +127,7 @@ describe('a delegated task', () => {
     expect(await scene.untilAnswers(ANN, 2)).toEqual(['under way', 'up: up: this is the bottom']);
   });
 
-  it('[G07] that fails is reported to the person', async () => {
+  it('[G07] is reported to the person when it fails', async () => {
     scene.model.reply((request) => {
       if (taskOf(request) !== null) return { toolCalls: [{ name: 'list', arguments: {} }] };
       if (completionsIn(request).length > 0) return `Sorry: ${quotedIn(request)}`;
@@ -168,8 +168,8 @@ const answersTo = (chat: number, count: number) =>
   });
 
 /**
- * The number of tests that can kill a process; a change runs one of these kills each day. The
- * simulation covers kills at every step.
+ * The number of tests that can kill a process; a normal run includes one of these kills each day.
+ * The simulation covers kills at every step.
  */
 const KILLS = 2;
 
@@ -200,7 +200,7 @@ describe('a kill while a sub-agent is working', () => {
     });
 
   if (isDueToday(1, KILLS))
-    it('[G07] while the result is being reported still leads to exactly one report', async () => {
+    it('[G07] leads to exactly one report even while the result is being reported', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();
@@ -228,7 +228,7 @@ describe('a kill while a sub-agent is working', () => {
 });
 
 describe('the access of a sub-agent', () => {
-  it('[W02] equals that of its conversation: a group has no access to files of the owner', async () => {
+  it("[W02] is the same as that of its conversation: in a group, it does not include the owner's files", async () => {
     put('MEMORY.md', 'The heron nests in the attic.');
     scene.model.reply((request) => {
       if (taskOf(request) !== null) {

@@ -31,7 +31,7 @@ const waiting = async () => {
 const known = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
 
 describe('a chat taken over by a person', () => {
-  it('[U12] gets no more answers immediately, even across a restart, and the agent later has the messages in its history', async () => {
+  it('[U12] stops getting answers immediately, even across a restart, and the agent later has the messages in its history', async () => {
     const slow = scene.hold('slow');
     say('slow');
     await slow.asked;
@@ -85,7 +85,7 @@ describe('a chat taken over by a person', () => {
     expect((await scene.untilAnswers(BO, 4)).at(-1)).toBe('You said: and now?');
   });
 
-  it('[U12] in a group records who said what, and a person can reply next to the agent without a takeover', async () => {
+  it('[U12] records who said what in a group, and a person can reply next to the agent without a takeover', async () => {
     const group = (text: string) =>
       scene.telegram.say({
         chat: GROUP,

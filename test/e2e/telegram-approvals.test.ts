@@ -21,8 +21,8 @@ const GROUP = -5;
 /** Longer than an approval request remains valid. */
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * The number of tests that can kill a process; a change runs one of these kills each day. The
- * simulation covers kills at every step.
+ * The number of tests that can kill a process; a normal run includes one of these kills each day.
+ * The simulation covers kills at every step.
  */
 const KILLS = 3;
 
@@ -154,13 +154,13 @@ describe('approvals on Telegram', () => {
     );
   });
 
-  it('[G05] an approver named in the settings can decide, but has no other rights of an owner', async () => {
+  it('[G05] an approver named in the settings can decide, but does not get any other owner rights', async () => {
     const { telegram, parley, said, until, press, code } = await onTelegram(startInProcess, {
       approvers: [`telegram:${CY}`],
     });
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');
-    // Approvers have no access of their own, so messages in a direct chat are ignored.
+    // Approvers do not have access of their own, so messages in a direct chat are ignored.
     telegram.say({ chat: CY, text: `/approve ${code(GROUP)}` });
     for (const command of ['/why', '/pair ABCDEFGH', '/model']) {
       telegram.say({ chat: GROUP, from: CY, text: command });
@@ -219,7 +219,7 @@ describe('approvals on Telegram', () => {
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
     await parley.restart(() => {}, { clock: () => Date.now() + DAY_MS });
-    await until(ANN, 'which counts as no');
+    await until(ANN, 'which counts as a refusal');
     press(ANN, 'Approve', ANN);
     await until(ANN, 'Too late');
     await telegram.waitFor(() => question(ANN)?.buttons === undefined);

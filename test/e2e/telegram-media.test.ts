@@ -19,7 +19,7 @@ afterAll(() => scene.close());
 
 const count = (chat: number) => scene.answers(chat).length;
 const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
-/** Waits until the bot has sent `more` further messages in the chat, and returns these. */
+/** Waits until the bot has sent `more` further messages in the chat, and returns them. */
 const next = async (chat: number, before: number, more = 1, withinMs = 30_000) =>
   (await scene.untilAnswers(chat, before + more, withinMs)).slice(before);
 
@@ -137,7 +137,7 @@ describe('attachments on Telegram', () => {
     const before = count(ANN);
     const file = { kind: 'document', bytes: PNG, claimedSize: 2_000_000 } as const;
     scene.telegram.say({ chat: ANN, text: 'too much?', file });
-    expect((await next(ANN, before, 2))[1]).toContain('larger than the 1 MB that I can take');
+    expect((await next(ANN, before, 2))[1]).toContain('larger than the 1 MB that I can accept');
     expect(listImages(newest())).toEqual([]);
   });
 
@@ -195,7 +195,7 @@ describe('attachments on Telegram', () => {
   });
 
   it('[D01] [F10] a file that was being fetched during a crash is fetched after the restart', async () => {
-    // A change kills Parley every third day; on other days it is shut down gracefully.
+    // A normal run kills Parley every third day; on other days it is shut down gracefully.
     const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const before = count(ANN);
     const asked = scene.model.total;

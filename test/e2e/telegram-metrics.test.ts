@@ -94,7 +94,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     expect(value('parley_inbox_waiting_messages')).toBe(0);
     expect(value('parley_turns_running')).toBe(0);
     expect(value('parley_database_up')).toBe(1);
-    // Times are whole milliseconds, so those of a fast database may be 0.
+    // Times are whole milliseconds, so the times of a fast database may be 0.
     expect(value('parley_database_ping_seconds')).toBeGreaterThanOrEqual(0);
     expect(value('parley_dead_letters', { kind: 'refused' })).toBe(0);
     expect(value('parley_queue_jobs', { queue: 'turns', state: 'waiting' })).toBe(0);
@@ -102,7 +102,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
   });
 
-  it('[D10] [W02] have no label with the id of a person, a chat or a message', () => {
+  it('[D10] [W02] do not have labels with the id of a person, a chat or a message', () => {
     expect(text).not.toMatch(new RegExp(`"[^"]*\\b${ANN}\\b[^"]*"`));
     const allowed = documented();
     for (const { name, labels } of after.filter((one) => one.name.startsWith('parley_'))) {

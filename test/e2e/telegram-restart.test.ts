@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('a gateway that receives a stop signal', () => {
-  it('[D11] finishes a quick answer, hands over a slow one within 10 s, sends a goodbye and unlocks the folder, and the next process sends the slow answer once', async () => {
+  it('[D11] finishes a quick answer, hands over a slow answer within 10 s, sends a goodbye and unlocks the folder, and the next process sends the slow answer once', async () => {
     const [quick, slow] = [scene.hold('quick'), scene.hold('slow')];
     scene.telegram.say({ chat: ANN, text: 'quick' });
     scene.telegram.say({ chat: BO, text: 'slow' });

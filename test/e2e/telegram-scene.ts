@@ -27,7 +27,7 @@ export interface TelegramScene {
   readonly model: ModelDouble;
   readonly folder: DataFolder;
   readonly parley: TestParley;
-  /** The currently visible messages of the bot in a chat. */
+  /** The bot's currently visible messages in a chat. */
   answers(chat: number): readonly string[];
   /** Waits until the bot has sent that many messages in a chat, and returns them. */
   untilAnswers(chat: number, count: number, withinMs?: number): Promise<readonly string[]>;
@@ -51,7 +51,7 @@ interface SceneOptions {
 
 /**
  * Starts everything in the test process: Ann is the owner, Bo may write, and the group is served.
- * `more` are settings of the model, `besides` are other settings.
+ * `more` are model settings, `besides` are other settings.
  */
 export async function startTelegramScene(
   more: object = {},

@@ -59,7 +59,7 @@ describe.each([
   const nameOf = ({ name }: CollectedSpan) => name.replace(/\.wake$/, '');
 
   it.runIf(available)(
-    '[D10] one message has one trace, from the event of the platform to the receipt',
+    "[D10] one message has one trace, from the platform's event to the receipt",
     async () => {
       const { telegram, untilAnswers } = await start();
       telegram.say({ chat: ANN, text: `what is there? ${SECRET}` });
@@ -99,7 +99,7 @@ describe.each([
   );
 
   it.runIf(available)(
-    '[D10] [W02] contain no text, no ids of people or chats, and no spans of idle queues',
+    '[D10] [W02] do not contain text, ids of people or chats, or spans of idle queues',
     async () => {
       const { telegram, untilAnswers, parley } = await start();
       telegram.say({ chat: ANN, text: `what is there? ${SECRET}` });

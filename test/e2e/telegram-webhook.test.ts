@@ -14,8 +14,8 @@ afterEach(async () => {
 });
 
 describe('a gateway with a Telegram webhook', () => {
-  it('[D01] accepts messages only from Telegram, without the access token of the gateway', async () => {
-    // The address of the gateway must be registered with Telegram before the gateway starts.
+  it("[D01] accepts messages only from Telegram, without the gateway's access token", async () => {
+    // The gateway's address must be registered with Telegram before the gateway starts.
     const port = await findFreePort();
     const hook = `http://127.0.0.1:${port}/channels/telegram/default`;
     const telegram = await startTelegramDouble({ webhookTarget: hook });

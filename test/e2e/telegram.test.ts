@@ -145,7 +145,7 @@ describe('a group in Telegram', () => {
     expect(scene.model.total - asked).toBe(1);
   });
 
-  it('[W02] sees no server names or settings when the model fails', async () => {
+  it('[W02] does not see server names or settings when the model fails', async () => {
     scene.model.fault({ kind: 'status', status: 401 });
     scene.telegram.say({ chat: GROUP, from: 77, text: 'again @parley_test_bot' });
     const [, notice] = await scene.untilAnswers(GROUP, 2);
@@ -175,7 +175,7 @@ describe('a stranger in Telegram', () => {
       scene.telegram.say({ chat: STRANGER, text });
     const [notice = ''] = await scene.untilAnswers(STRANGER, 1);
     await scene.telegram.waitFor(() => scene.telegram.pendingUpdates().length === 0);
-    // Ann's answer arrives after anything that the messages of the stranger could have caused.
+    // Ann's answer arrives after anything that the stranger's messages could have caused.
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: 'anyone there?' });
     await scene.untilAnswers(ANN, before + 1);
@@ -193,7 +193,7 @@ describe('a stranger in Telegram', () => {
 });
 
 describe('a linked account', () => {
-  it('[F13] shares the conversation of the owner across platforms after the owner confirms the link', async () => {
+  it("[F13] shares the owner's conversation across platforms after the owner confirms the link", async () => {
     const web = createWebClient(scene.parley);
     const inWeb = async () => (await web.history()).at(-1) ?? '';
     const before = count(BO);

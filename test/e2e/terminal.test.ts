@@ -98,7 +98,7 @@ describe('parley chat with piped input', () => {
       expect(await chat(folder.path, ' \n').said).toEqual({ code: 0, out: '', err: '' });
     });
 
-    // Each of the two starts a program, so a change runs only one of them.
+    // Each of the two cases starts a program, so a normal run includes only one of them.
     if (isDueToday(0, 2))
       it('[U03] removes terminal control sequences from an answer', async () => {
         model.queue('safe\u001b[2J\u001b]0;owned\u0007 text');
@@ -131,7 +131,8 @@ describe('parley chat with piped input', () => {
     const gateway = await startParleyInProcess(folder.path);
     expect(await asking.said).toEqual({
       ...{ code: 0, out: 'You said: still there?\n' },
-      // The line is printed after some seconds, which a start on a busy machine may take.
+      // The line is printed after a few seconds, because a start may take that long on a busy
+      // machine.
       err: expect.stringMatching(/^(?:Waiting for the answer\. .*\n)?$/),
     });
     await gateway.end();

@@ -42,7 +42,7 @@ describe('an agent with tools', () => {
     expect(JSON.stringify(first?.body.messages[0])).toContain('`read`');
   });
 
-  it('[W02] reads no file private to the owner in a group, whatever the model requests', async () => {
+  it("[W02] does not read the owner's private files in a group, whatever the model requests", async () => {
     put('MEMORY.md', 'The heron nests in the attic.');
     readsAndTells('MEMORY.md');
     scene.telegram.say({ chat: GROUP, from: 77, text: 'tell me @parley_test_bot' });

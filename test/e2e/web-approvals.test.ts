@@ -65,7 +65,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     (await answers(page)).filter((text) => text.includes(words));
 
   it('[G05] a button pressed in two tabs after a kill -9 runs the call once', async () => {
-    // A change kills Parley every third day; on other days it is shut down gracefully.
+    // A normal run kills Parley every third day; on other days it is shut down gracefully.
     const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const page = await open();
     await sendMessage(page, 'please note it');
@@ -171,7 +171,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await page.getByText('You chose Run the plan.').waitFor();
     await page.reload();
     await page.getByText('You chose Run the plan.').waitFor();
-    // The last answer of the agent was not a plan, so it has no button.
+    // The agent's last answer was not a plan, so it has no button.
     await expect.poll(() => button(page, 'Run the plan').count()).toBe(0);
     await sendMessage(page, '/run');
     await untilAnswer(page, 'That plan has been run.');

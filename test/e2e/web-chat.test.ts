@@ -201,7 +201,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('does not scroll while a reader has scrolled up, and offers a button to the end', async () => {
+  it('does not scroll while a reader has scrolled up, and offers a button that leads to the end', async () => {
     const page = await scene.open({ viewport: { width: 600, height: 500 } });
     await page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTo(0, 0));
     await page.getByRole('button', { name: 'Go to the newest message' }).waitFor();

@@ -11,7 +11,7 @@ const History = z.object({
   ),
 });
 
-/** A client of the web page's protocol that needs no page. */
+/** A client of the web page's protocol that does not need a page. */
 export interface WebClient {
   /** Posts a message; `body` replaces the JSON for bad input. */
   post(text: string, body?: string | Uint8Array): Promise<{ status: number; body: string }>;

@@ -8,7 +8,7 @@ import { field, sendMessage, startWebScene, untilAnswer, type WebScene } from '.
 
 const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumUrl)('the composer of the page', () => {
+describe.runIf(chromiumUrl)("the page's composer", () => {
   let scene: WebScene;
   let model: ModelDouble;
   beforeAll(async () => {
@@ -86,7 +86,7 @@ describe.runIf(chromiumUrl)('the composer of the page', () => {
     await page.context().close();
   });
 
-  it('[U03] shows the answer of a command differently from an answer of the agent, in the chat and in the inbox', async () => {
+  it("[U03] shows the answer to a command differently from the agent's answers, in the chat and in the inbox", async () => {
     const page = await scene.open();
     await sendMessage(page, '/whoami');
     await untilAnswer(page, 'web:owner');

@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('conversations of all channels on the web page', () 
     await third.locator('.why-stages').waitFor({ state: 'detached' });
   });
 
-  it('[U08] update their waiting, running and new marks while another conversation is open', async () => {
+  it('[U08] update their status (waiting, running, new) while another conversation is open', async () => {
     const late = Promise.withResolvers<string>();
     scene.model.reply(() => late.promise);
     await page.goto(`${scene.parley.address}/#/conversations`);

@@ -154,7 +154,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     await page.getByText('No failed messages.').waitFor();
   });
 
-  it('[U03] ask for a reload when a response is unexpected, while the other parts continue', async () => {
+  it('[U03] ask for a reload when a response is unexpected, while the rest of the page keeps working', async () => {
     await page.route('**/api/audit/report', (route) =>
       route.fulfill({ json: { findings: 'none' } }),
     );

@@ -75,7 +75,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await chat.getByRole('link', { name: 'Inbox 1 question waits' }).waitFor();
   });
 
-  it('[G05] can be refused by keyboard and count once, and a later decision in the chat is shown', async () => {
+  it('[G05] can be refused by keyboard, count only once, and show a later decision from the chat', async () => {
     await button('Refuse').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('Refused: write.').waitFor();
@@ -88,7 +88,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await past.getByText('refused by the owner, on the page').waitFor();
   });
 
-  it('[G05] that always allow a call end its requests until they are revoked', async () => {
+  it('[G05] prevent further requests for a call that is always allowed, until that is revoked', async () => {
     const rule = 'current_time:Asia/Tokyo';
     await sendMessage(chat, 'time in Asia/Tokyo');
     await see(question());

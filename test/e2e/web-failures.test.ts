@@ -52,7 +52,7 @@ describe.runIf(chromiumUrl)('failing actions on the page', () => {
   it('[U03] report an action that ended unexpectedly, and their buttons work again', async () => {
     const page = await scene.open();
     await openView(page, 'People');
-    // The response of a gateway of another version.
+    // The response of a gateway with another version.
     await page.route('**/api/people/add', (route) => route.fulfill({ json: null }));
     const add = async (name: string) => {
       await page.getByRole('textbox', { name: 'Name' }).fill(name);

@@ -45,14 +45,14 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     const next = found.length < PAGE ? null : (found.at(-1)?.[0] ?? null);
     return { now: 0, conversations, next, marks: [], isKnownReader: true };
   };
-  /** All entries except the empty chat of the page. */
+  /** All entries except the page's empty chat. */
   const titles = () => page.locator('.inbox-row .entry-title', { hasText: 'Talk' }).allInnerTexts();
   const titlesOf = (first: number, last: number) =>
     Array.from({ length: first - last + 1 }, (_, nth) => `Talk ${first - nth}`);
   const older = () => page.getByRole('button', { name: 'Older conversations' });
   const reload = () => page.evaluate("dispatchEvent(new Event('focus'))");
 
-  it('[U08] has no gap when more than a page of entries arrived while it was not connected', async () => {
+  it('[U08] does not have gaps when more than a page of entries arrived while it was not connected', async () => {
     await older().click();
     await expect.poll(titles).toEqual(titlesOf(120, 21));
     arrive(121, 190);
@@ -63,7 +63,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await older().waitFor({ state: 'detached' });
   });
 
-  it('[U08] keeps the older entries that a person has loaded when newer ones arrive', async () => {
+  it('[U08] keeps the older entries that a person has loaded when newer entries arrive', async () => {
     await older().click();
     await expect.poll(titles).toEqual(titlesOf(120, 21));
     arrive(121, 121);
@@ -71,7 +71,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await expect.poll(titles).toEqual(titlesOf(121, 1));
   });
 
-  it('[U08] shows neither a deleted entry nor duplicates of a moved one, on any page', async () => {
+  it('[U08] does not show a deleted entry or duplicates of a moved entry, on any page', async () => {
     await older().click();
     await older().click();
     await expect.poll(titles).toEqual(titlesOf(120, 1));
@@ -84,7 +84,7 @@ describe.runIf(chromiumUrl)('the conversation list, page by page', () => {
     await expect.poll(titles).toEqual(['Talk 10', ...left]);
   });
 
-  it('[U08] shows beside its button why older entries could not be loaded, and retries', async () => {
+  it('[U08] shows beside the button why older entries could not be loaded, and retries', async () => {
     hasOlder = false;
     await older().click();
     const list = page.getByRole('navigation', { name: 'Conversations' });

@@ -66,7 +66,7 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
     await card('mail').waitFor();
   });
 
-  it('[H02] reports invalid lines, and shows every text as plain text', async () => {
+  it('[H02] reports invalid lines, and shows all text as plain text', async () => {
     const problems = page.getByRole('region', { name: 'Problems' });
     await expect.poll(() => problems.innerText()).toMatch(/line \d+, task news: found "whenever"/);
     await expect.poll(() => card('mail').innerText()).toContain(HOSTILE);
@@ -101,7 +101,7 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
     await card('mail').getByText('the same as before').waitFor();
   });
 
-  it('[U03] does not scroll sideways, and is readable in light and dark with a contrast of 4.5 for every text', async () => {
+  it('[U03] does not scroll sideways, and is readable in light and dark with a contrast of 4.5 for all text', async () => {
     const shown = await scene.open();
     await openView(shown, 'Heartbeat');
     for (const [colorScheme, width] of [...LOOKS, ['light', 390], ['dark', 768]] as const) {

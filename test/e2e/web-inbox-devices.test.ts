@@ -18,8 +18,7 @@ const WIDE = { viewport: { width: 1440, height: 860 } };
 describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   let scene: WebTelegramScene;
   /**
-   * The browser of a person, and a second browser whose clock is stopped, so that only events
-   * update it.
+   * A person's browser, and a second browser whose clock is stopped, so that only events update it.
    */
   let desk: Page;
   let phone: Page;
@@ -45,7 +44,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
   const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
   const titles = (page: Page) => page.locator('.inbox-row .entry-title').allInnerTexts();
-  /** The text of a page after the delay in which it batches events. */
+  /** The text of a page after the delay during which the page batches events. */
   const seenBy = (page: Page, look: () => Promise<unknown>) =>
     expect.poll(async () => {
       await page.clock.runFor(1_100);
@@ -56,7 +55,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await desk.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
   };
 
-  it('[U12] shows names and pins set on one device on the other, which receives them as events', async () => {
+  it('[U12] shows names and pins that were set on one device on the other device, which receives them as events', async () => {
     await row(desk, 'ships').click();
     await field(desk).waitFor();
     await menu('Pin');
@@ -85,7 +84,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     expect(await isNew(desk)).toBe(1);
   });
 
-  it('[U08] applies the channel filter also to conversations that arrive while it is set', async () => {
+  it('[U08] also applies the channel filter to conversations that arrive while the filter is set', async () => {
     const filters = phone.getByRole('group', { name: 'Show' });
     const choice = filters.getByRole('combobox', { name: 'Channel' });
     const unread = () => filters.getByRole('button', { name: /^Unread/ }).allInnerTexts();
@@ -201,7 +200,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     const headers = { authorization: `Bearer ${scene.parley.token}` };
     expect((await fetch(`${path}/1`)).status).toBe(401);
     expect((await fetch(`${path}/x`, { headers })).status).toBe(404);
-    // A part of another chat is not accessible under this chat.
+    // A message part from another chat is not accessible under this chat.
     expect((await fetch(`${path}/1`, { headers })).status).toBe(404);
   });
 

@@ -7,7 +7,7 @@ import { startWebTelegramScene, type WebTelegramScene } from './web-telegram-sce
 const chromiumUrl = inject('chromiumUrl');
 const TRAINS = 'The **7:32** is the fastest:\n\n| leaves | arrives |\n|---|---|\n| 7:32 | 9:20 |';
 
-describe.runIf(chromiumUrl)('the inbox of the page', () => {
+describe.runIf(chromiumUrl)("the page's inbox", () => {
   let scene: WebTelegramScene;
   let page: Page;
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await page.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
   };
 
-  it('[U03] lists web chats and those of all channels, and shows an answer as the chat does', async () => {
+  it('[U03] lists web chats and the chats of all channels, and shows an answer the way the chat does', async () => {
     expect(await titles()).toEqual(['Ann', 'a note about ships']);
     await row('Ann').click();
     await page.getByRole('heading', { name: 'Ann', exact: true }).waitFor();

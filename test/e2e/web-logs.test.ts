@@ -12,8 +12,8 @@ const chromiumUrl = inject('chromiumUrl');
 const ANN = 50_133_487;
 
 /**
- * Secrets and texts that a support bundle must not contain, in settings, messages, files, names and
- * log lines.
+ * Secrets and private text that a support bundle must not contain, in settings, messages, files,
+ * names and log lines.
  */
 const CANARIES = {
   secret: 'kestrel-Secret-77aQ',
@@ -139,7 +139,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
     );
   });
 
-  it('[U03] offer a support bundle without secrets, names and texts, and show all of it before it is saved', async () => {
+  it('[U03] offer a support bundle without secrets, names and message text, and show all of it before it is saved', async () => {
     await page.goto(`${scene.parley.address}/#/logs`);
     await page.getByRole('button', { name: 'Prepare a bundle' }).click();
     const files = page.getByRole('region', { name: 'Report a bug' }).locator('details');
@@ -157,7 +157,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
     const { code } = await runCommand(['report', '--data', scene.folder.path, '--out', out]);
     expect([code, statSync(out).mode & 0o777]).toEqual([0, 0o600]);
     for (const text of [bundle, gunzipSync(readFileSync(out)).toString()]) {
-      // The bundle includes the facts that a maintainer needs.
+      // The bundle includes the information that a maintainer needs.
       for (const known of [
         '"level":"info"',
         '"msg":"turn"',
@@ -213,7 +213,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
   );
 });
 
-/** The ways in which a file may encode a text. */
+/** The ways in which a file may encode text. */
 function formsOf(text: string): string[] {
   const bytes = Buffer.from(text);
   const base64 = [0, 1, 2].map((shift) =>

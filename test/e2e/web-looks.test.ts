@@ -22,7 +22,7 @@ ${'const wide = 1; '.repeat(30)}
 
 > quote`;
 
-describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () => {
+describe.runIf(chromiumUrl)("the page's appearance and accessibility", () => {
   let scene: WebScene;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '');
@@ -68,7 +68,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] give every text a contrast of 4.5 in light and dark', async () => {
+  it('[U03] give all text a contrast of 4.5 in light and dark', async () => {
     const page = await scene.open();
     await sendMessage(page, '/status');
     await untilAnswer(page, 'Model');

@@ -94,7 +94,7 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
     expect(await said()).not.toContain('/stop');
   });
 
-  it('[U03] show the name that a person gave a chat in the list, the palette, the header and the search', async () => {
+  it("[U03] show a chat's own name in the list, the palette, the header and the search", async () => {
     await openChat(BIRDS);
     await field(page).waitFor();
     await rename('Aviary');

@@ -20,7 +20,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** Each text occurs in a private location that only an owner may see. */
+/** Each of these strings is in a private location that only an owner may see. */
 const SAID = 'canary-that-was-said';
 const ANSWERED = 'canary-that-was-answered';
 const REMEMBERED = 'canary-in-the-memory';
@@ -74,7 +74,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  /** The private chat of a stranger on Telegram, with a running turn. */
+  /** A stranger's private chat on Telegram, with a running turn. */
   async function fillChat(): Promise<void> {
     const url = `sqlite:${join(scene.folder.path, 'parley.db')}`;
     await using store = Object.assign(await openStore({ url, clock: Date.now }), {
@@ -140,7 +140,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     return `${response.status} ${new TextDecoder().decode(value)}`;
   }
 
-  it('[U03] get no private text from any API address, while the owner gets all texts', async () => {
+  it('[U03] do not get private text from any API address, while the owner gets all of it', async () => {
     const paths = await readablePaths();
     expect(paths.length).toBeGreaterThan(25);
     const shown = new Set<string>();
@@ -174,7 +174,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   const texts = async (page: Page) =>
     found(`${await page.content()} ${await page.evaluate('JSON.stringify(localStorage)')}`);
 
-  // The access of each role is also tested above, so a change opens the page for only one of them.
+  // The access of each role is also tested above, so a normal run opens the page for only one role.
   const openedBy = [
     ['operator', 320, ['status', 'channels', 'queue', 'usage', 'audit']],
     ['viewer', 1280, ['status', 'usage']],
@@ -216,7 +216,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     },
   );
 
-  it('[U03] find no data of an owner who used the same tab, and are signed out within seconds when revoked', async () => {
+  it('[U03] do not find data of an owner who used the same tab, and are signed out within seconds when they are revoked', async () => {
     const page = await scene.open({ viewport: { width: 1280, height: 740 } });
     await untilAnswer(page, ANSWERED);
     await page.goto(`${scene.parley.address}/#token=${tokens.get('operator')}`);
@@ -233,7 +233,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     await page.context().close();
   });
 
-  it('[U03] with the role owner chat as the owner does, and lose access when they are revoked', async () => {
+  it('[U03] with the owner role can chat the way the owner does, and lose access when they are revoked', async () => {
     const page = await signIn('owner', 1280);
     await untilAnswer(page, ANSWERED);
     await parley('people', 'revoke', 'owner-1');

@@ -21,9 +21,11 @@ describe.runIf(chromiumUrl)('replays on the page', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
-    scene = await startWebScene(chromiumUrl ?? '', {
-      model: { price: { inputPerMillion: 1, outputPerMillion: 5 }, choices: ['other'] },
-    });
+    scene = await startWebScene(
+      chromiumUrl ?? '',
+      {},
+      { price: { inputPerMillion: 1, outputPerMillion: 5 }, choices: ['other'] },
+    );
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
     await sendMessage(page, 'What is on today?');
     await untilAnswer(page, 'You said: What is on today?');

@@ -4,7 +4,7 @@ import { startWebTelegramScene, type WebTelegramScene } from './web-telegram-sce
 
 const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumUrl)('a reply that a person writes into a chat', () => {
+describe.runIf(chromiumUrl)('a reply that a person writes in a chat', () => {
   let scene: WebTelegramScene;
   let page: Page;
   beforeAll(async () => {

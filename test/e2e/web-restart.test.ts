@@ -15,13 +15,13 @@ import {
 const chromiumUrl = inject('chromiumUrl');
 /**
  * When the gateway is killed: right after a message was sent, or in the middle of an answer. A
- * change tests one of them each day.
+ * normal run tests one of these moments each day.
  */
 const KILLS = 2;
 /** The delay between sending a message and killing the gateway, in ms. */
 const deaths = isFullRun() ? [0, 2, 5, 15, 40] : [2].filter(() => isDueToday(0, KILLS));
 
-describe.runIf(chromiumUrl)('the page during an outage of the gateway', () => {
+describe.runIf(chromiumUrl)('the page during a gateway outage', () => {
   let scene: WebScene;
   let parley: ParleyProcess;
   const start = async () => {
@@ -104,7 +104,7 @@ describe.runIf(chromiumUrl)('the page during an outage of the gateway', () => {
       await page.context().close();
     });
 
-  it('[D11] loses no message in an orderly restart', async () => {
+  it('[D11] does not lose messages in an orderly restart', async () => {
     const page = await scene.open();
     scene.model.reply(() => 'Noted.');
     await sendMessage(page, 'In the first life');

@@ -11,11 +11,12 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** The page title before and after the name of the agent is loaded. */
+/** The page title before and after the agent's name is loaded. */
 const OWN_TITLES = ['Parley', 'Assistant'];
 
 /**
- * If executed, each text would set `document.title` to `owned`, load something, or leave the page.
+ * If executed, each string would set `document.title` to `owned`, load something, or leave the
+ * page.
  */
 const HOSTILE = [
   '<script>document.title="owned"</script>',
@@ -75,7 +76,7 @@ describe.runIf(chromiumUrl)('the page under attack', () => {
     expect((await mine(page)).at(-1)).toContain('<iframe srcdoc=');
     const active =
       'script, img:not([src^="/page/"]), iframe, svg:not(.icon), style, meta, base, form, math';
-    await expect.poll(() => page.locator('main').locator(active).count()).toBe(1); // the composer is a form
+    await expect.poll(() => page.locator('main').locator(active).count()).toBe(1); // The composer is a form.
     for (const link of await page.locator('.prose a').all()) {
       await expect
         .poll(() => link.getAttribute('href'))

@@ -28,14 +28,12 @@ export interface WebScene {
 
 /**
  * Starts everything in the test process, on a port that survives a restart; `settings` are added to
- * the required ones, and `model` to those of the model.
+ * the required settings, and `modelSettings` to those of the model.
  */
 export async function startWebScene(
   chromiumUrl: string,
-  {
-    model: ofModel = {},
-    ...settings
-  }: { readonly model?: object; readonly [key: string]: unknown } = {},
+  settings = {},
+  modelSettings = {},
 ): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
     startModelDouble(),
@@ -49,7 +47,7 @@ export async function startWebScene(
       baseUrl: model.baseUrl,
       model: 'double',
       contextTokens: 64_000,
-      ...ofModel,
+      ...modelSettings,
     },
     lanes: { collectPauseMs: 50 },
     http: { port },
@@ -89,8 +87,8 @@ export async function startWebScene(
 }
 
 /**
- * Two of the appearances of a page, on a change only one; web-views shows every view in the other
- * two.
+ * Two appearances of a page, of which a normal run tests only one; web-views shows every view in
+ * the other two.
  */
 export const LOOKS = (
   [

@@ -68,7 +68,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U03] gives another port of the same machine no access', async () => {
+  it('[U03] does not give access to another port of the same machine', async () => {
     const page = await scene.open();
     const heard: string[] = [];
     const other = createServer(({ headers, url }, response) => {
@@ -111,7 +111,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U03] again sends a message that was written after the session had ended', async () => {
+  it('[U03] resends a message that was written after the session had ended', async () => {
     const page = await scene.open();
     await field(page).fill('Typed without a session');
     // Both in one step, because the inbox list notices the end of the session within seconds.

@@ -55,7 +55,7 @@ agent:
       .poll(
         async () => {
           await page.reload();
-          // Until the page knows the name of the agent, its heading is the name of the program.
+          // Until the page has loaded the agent's name, its heading is the program's name.
           const named = page.getByRole('heading', { level: 1, name: /olly$/ });
           return named.textContent();
         },
@@ -65,7 +65,7 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] [D12] with several forms, names or lists can be changed in the form, too', async () => {
+  it('[U03] [D12] can also be changed in the form when they have several forms, names or lists', async () => {
     const page = await scene.open();
     const field = (id: string) => page.locator(`[id="setting-${id}"]`);
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -179,7 +179,7 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] edited as text show the content of the draft after a reset, a removal and a discard', async () => {
+  it('[U03] show the content of the draft after a reset, a removal and a discard when they are edited as text', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
     await group(page, 'Tools and approvals');

@@ -45,7 +45,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the web page', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[W06] shows the result of the evaluation, and offers no action when none is possible', async () => {
+  it('[W06] shows the result of the evaluation, and does not offer an action when none is possible', async () => {
     await page.getByRole('link', { name: /^v2/ }).click();
     await page.getByText('deny that I am a program').waitFor();
     await expect.poll(() => page.locator('.soul-view .action').count()).toBe(0);

@@ -6,7 +6,7 @@ import { startWebScene, type WebScene } from './web-scene.ts';
 export interface WebTelegramScene extends WebScene {
   /** Writes to the bot as Ann. */
   sayAsAnn(text: string): void;
-  /** The texts that Ann sees in her chat on Telegram. */
+  /** The text of each message that Ann sees in her Telegram chat. */
   textsForAnn(): string[];
 }
 

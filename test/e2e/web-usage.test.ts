@@ -135,7 +135,7 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
     await reached('Usage');
   });
 
-  it('[U07] lists the valid choices when an address contains an invalid one', async () => {
+  it('[U07] lists the valid choices when an address contains an invalid choice', async () => {
     await page.goto(`${scene.parley.address}/#/usage/mood/9999`);
     await page
       .getByRole('alert')
@@ -145,7 +145,7 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
     await page.getByText('No usage in this period.').waitFor();
   });
 
-  it('[U07] fits a phone, is readable in light and dark, and has no axe violations', async () => {
+  it('[U07] fits a phone, is readable in light and dark, and does not have axe violations', async () => {
     const other = await scene.open();
     for (const view of ['#/usage', '#/usage/person/90']) {
       await other.goto(`${scene.parley.address}/${view}`);

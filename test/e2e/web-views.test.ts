@@ -21,7 +21,7 @@ const OTHER_LOOKS = [
 ] as const;
 
 /**
- * The appearances in which a view is tested; on a change only one, which differs between
+ * The appearances in which a view is tested; a normal run tests only one, which differs between
  * neighboring views and from day to day.
  */
 function looksOf(view: number) {
@@ -45,7 +45,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U03] fits a phone, is readable in light and dark, and has no axe violations', async () => {
+  it('[U03] fits a phone, is readable in light and dark, and does not have axe violations', async () => {
     const page = await scene.open();
     const views = [...(await listViewAddresses(page)), '#/conversations'];
     expect(views.length).toBeGreaterThan(19);

@@ -79,7 +79,7 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     expect(got('AGENTS.md')).not.toContain('Whistle');
   });
 
-  it('[U03] does not overwrite a file that was changed in the meantime, and keeps both texts', async () => {
+  it('[U03] does not overwrite a file that was changed in the meantime, and keeps both versions', async () => {
     const name = 'knowledge/boats.md';
     await page.getByRole('link', { name: /^knowledge\/boats/ }).click();
     await type(name, 'Mine is red. ');

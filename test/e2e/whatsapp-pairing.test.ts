@@ -1,5 +1,5 @@
 import { isFullRun } from '@parley/core/testing';
-import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
+import { silenceLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import qrcode from 'qrcode';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openChromium } from '../services/open-chromium.ts';
@@ -19,7 +19,7 @@ async function unlinkedParley(
   startIn: (data: string) => Promise<TestParley>,
   settings: object = {},
 ) {
-  onTestFinished(hushLibsignal());
+  onTestFinished(silenceLibsignal());
   const double = await startWhatsAppDouble();
   const folder = makeDataFolder({
     http: { port: 0 },

@@ -1,8 +1,8 @@
 import tls from 'node:tls';
 import {
   type Group,
-  hushLibsignal,
   type Person,
+  silenceLibsignal,
   startWhatsAppDouble,
   type VisibleMessage,
   type WhatsAppDouble,
@@ -46,7 +46,7 @@ export interface WhatsAppScene {
 
 /** Starts everything in the test process and scans the code. */
 export async function startWhatsAppScene(): Promise<WhatsAppScene> {
-  const noisy = hushLibsignal();
+  const noisy = silenceLibsignal();
   const [double, model] = await Promise.all([startWhatsAppDouble(), startModelDouble()]);
   const ann = double.addPerson({ name: 'Ann', number: ANN, addressing: 'lid' });
   const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
@@ -106,8 +106,8 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
 }
 
 /**
- * Makes this process trust the file server of the double. Returns a function that restores the
- * previous trust.
+ * Makes this process trust the double's file server. Returns a function that restores the previous
+ * trust.
  */
 function trustMedia({ media }: WhatsAppDouble): () => void {
   const trusted = tls.getCACertificates('default');

@@ -20,11 +20,13 @@ const count = (chat: string) => scene.answers(chat).length;
 const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
 const asBytes = (messages: ReturnType<typeof listImages>) =>
   messages.map(({ bytes }) => Buffer.from(bytes));
-/** Waits until the bot has sent `more` further messages in the chat, and returns their texts. */
+/**
+ * Waits until the bot has sent `more` further messages in the chat, and returns the text of each.
+ */
 const next = async (chat: string, before: number, more = 1) =>
   (await scene.untilAnswers(chat, before + more)).slice(before).map(({ text }) => text);
 
-describe('a whole Parley in WhatsApp', () => {
+describe('a complete Parley on WhatsApp', () => {
   it('[F03] answers its owner, recognized by number regardless of the message id', async () => {
     const { double, ann } = scene;
     await double.say({ chat: ann.id, text: 'hello' });
@@ -150,7 +152,7 @@ describe('a whole Parley in WhatsApp', () => {
   it('[D01] answers messages written during a crash once, without a new code', async () => {
     const { double, ann } = scene;
     const before = count(ann.id);
-    // A change kills Parley every third day; on other days it is shut down gracefully.
+    // A normal run kills Parley every third day; on other days it is shut down gracefully.
     const apart = isDueToday(0, 3) ? await scene.startApart() : scene.parley;
     await apart.discard();
     await double.say({ chat: ann.id, text: 'are you there?' });

@@ -49,7 +49,7 @@ describe('messages with a special meaning on Telegram', () => {
     await until(BO, 'You said: spring_campaign');
   });
 
-  it('[F09] [G05] include a "yes" of the approver right after the request, but not a longer text', async () => {
+  it('[F09] [G05] include a "yes" from the approver right after the request, but not longer text', async () => {
     const { telegram, parley, said, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
@@ -64,7 +64,7 @@ describe('messages with a special meaning on Telegram', () => {
     expect(said(ANN).filter((text) => text.includes('May I use'))).toHaveLength(1);
   });
 
-  it('[G05] exclude a "yes" of the person who asked, because the owner decides', async () => {
+  it('[G05] exclude a "yes" from the person who asked, because the owner decides', async () => {
     const { telegram, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said: hello');

@@ -70,7 +70,7 @@ describe('a new workspace', () => {
     expect(readdirSync(inWorkspace(''))).not.toContain('BOOTSTRAP.md');
   });
 
-  it('[W05] takes the name from the settings for all agents, then from those of the agent, then from IDENTITY.md', async () => {
+  it("[W05] takes the name from the settings for all agents, then from the agent's own settings, then from IDENTITY.md", async () => {
     await start({ identity: { name: 'Global' }, agent: { name: 'Ownname', role: 'keeper' } });
     writeFileSync(inWorkspace('IDENTITY.md'), '- **Name:** File\n- **Role:** x\n- **Emoji:** 🌿');
     await restart();
@@ -86,7 +86,7 @@ describe('a new workspace', () => {
 describe('BOOT.md', () => {
   const BOOT = 'Tell your owner how many apples are left.';
 
-  it('[W08] happens once per start in the last chat of the owner, and nobody sees the request', async () => {
+  it("[W08] happens once per start in the owner's last chat, and nobody sees the request", async () => {
     await start();
     await say('hello');
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
@@ -107,7 +107,7 @@ describe('BOOT.md', () => {
     expect(model.total).toBe(5);
   });
 
-  it('[W08] [G09] sends no message when there is nothing to report', async () => {
+  it('[W08] [G09] does not send a message when there is nothing to report', async () => {
     await start();
     await say('hello');
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
@@ -131,7 +131,7 @@ describe('BOOT.md', () => {
   });
 });
 
-describe('a workspace of OpenClaw', () => {
+describe('an OpenClaw workspace', () => {
   it('[W01] works in place and is not modified', async () => {
     const place = makeDataFolder({}).path;
     const files = {

@@ -29,7 +29,10 @@ const placeOf = (chat: number) => ({
   chatId: `${chat}`,
 });
 
-/** Waits until a message of each chat was accepted or refused, and returns which. */
+/**
+ * Waits until one message from each chat is accepted or refused, and returns the accepted and the
+ * refused chats.
+ */
 async function untilDecided(chats: readonly number[]) {
   for (;;) {
     const stories = await inStore(({ decisions }) =>
@@ -56,7 +59,7 @@ async function inStore<T>(look: (store: Awaited<ReturnType<typeof openStore>>) =
 
 describe(`one chat with ${MESSAGES} messages`, () => {
   it.runIf(inject('procPath'))(
-    '[D05] [D07] [D08] delays no other chat; each message is answered or refused with a reason, and the person is notified',
+    '[D05] [D07] [D08] does not delay other chats; each message is answered or refused with a reason, and the person is notified',
     {
       timeout: 300_000,
     },
@@ -82,7 +85,7 @@ describe(`one chat with ${MESSAGES} messages`, () => {
       expect(stories).toHaveLength(MESSAGES);
       const refused = stories.filter(({ outcome }) => outcome === 'refused');
       expect(new Set(refused.map(({ reason }) => reason))).toEqual(
-        new Set([`${MAY_WAIT} messages of this conversation are already waiting`]),
+        new Set([`${MAY_WAIT} messages in this conversation are already waiting`]),
       );
       expect(stories.filter(({ outcome }) => outcome === 'waiting')).toHaveLength(MAY_WAIT);
       expect(refused).toHaveLength(MESSAGES - MAY_WAIT - 1);
@@ -90,7 +93,9 @@ describe(`one chat with ${MESSAGES} messages`, () => {
       const told = scene.answers(FLOODER);
       expect(told.length).toBeGreaterThan(0);
       expect(told.length).toBeLessThan(5);
-      expect(told[0]).toContain('I did not take that one: 50 of your messages still wait');
+      expect(told[0]).toContain(
+        'I did not accept that message, because 50 of your messages are still waiting',
+      );
       expect(memoryOf(pid) - before).toBeLessThan(150);
       held.release();
       await scene.telegram.waitFor(
@@ -123,12 +128,12 @@ describe('all chats together', () => {
     expect(accepted.length).toBeLessThanOrEqual(4);
     for (const chat of refused) {
       expect(await scene.untilAnswers(chat, 1)).toEqual([
-        expect.stringContaining('messages of other chats wait'),
+        expect.stringContaining('messages in other chats are waiting'),
       ]);
     }
     const [chat = 0] = refused;
     expect(await inStore((store) => store.decisions.stories(placeOf(chat), 9))).toMatchObject([
-      { outcome: 'refused', reason: '4 messages of all chats are already waiting' },
+      { outcome: 'refused', reason: '4 messages in all chats are already waiting' },
     ]);
     held.release();
     for (const each of accepted) {
@@ -140,7 +145,7 @@ describe('all chats together', () => {
 });
 
 describe('one person with 20 files', () => {
-  it('[D05] [G19] delays no files of others: those of another person and of the owner are fetched before the third file', async () => {
+  it("[D05] [G19] does not delay the files of others: another person's files and the owner's files are fetched before the third file", async () => {
     scene = await startTelegramScene({}, {}, { allow: [FLOODER, ...OTHERS] });
     const [other = 0] = OTHERS;
     const idsAsked = () => [

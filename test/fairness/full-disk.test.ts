@@ -54,7 +54,7 @@ describe.runIf(canFill)('a full disk below a Parley that listens to Telegram', (
   });
 
   it(
-    '[D01] [D07] confirms no message that is not stored, and answers all once there is space',
+    '[D01] [D07] confirms only messages that are stored, and answers all messages once there is space',
     PATIENT,
     async () => {
       disk = mountSmallDisk(12);
@@ -83,23 +83,27 @@ describe.runIf(canFill && postgresUrl)('a full disk below PostgreSQL', () => {
     disk.remove();
   });
 
-  it('[D01] [D07] loses no message, and Parley continues without a restart', PATIENT, async () => {
-    disk = mountSmallDisk(40);
-    const folder = join(disk.path, 'tables');
-    mkdirSync(folder);
-    const user = findUnprivilegedUser(['postgres', 'nobody']);
-    if (user !== undefined) chownSync(folder, user.uid, user.gid);
-    await run(
-      `create tablespace ${name} location '${folder}'`,
-      `create database ${name} tablespace ${name}`,
-    );
-    const url = Object.assign(new URL(postgresUrl ?? ''), { pathname: `/${name}` }).href;
-    scene = await startTelegramScene({}, { ...LIMITS, store: { url } });
-    scene.telegram.say({ chat: ANN, text: 'before' });
-    await scene.untilAnswers(ANN, 1);
-    disk.fill();
-    const written = await writeUntilFull();
-    expect(scene.parley.err()).toContain('The server’s disk is full'.replace('’', "'"));
-    await expectRecovery(written);
-  });
+  it(
+    '[D01] [D07] does not lose messages, and Parley continues without a restart',
+    PATIENT,
+    async () => {
+      disk = mountSmallDisk(40);
+      const folder = join(disk.path, 'tables');
+      mkdirSync(folder);
+      const user = findUnprivilegedUser(['postgres', 'nobody']);
+      if (user !== undefined) chownSync(folder, user.uid, user.gid);
+      await run(
+        `create tablespace ${name} location '${folder}'`,
+        `create database ${name} tablespace ${name}`,
+      );
+      const url = Object.assign(new URL(postgresUrl ?? ''), { pathname: `/${name}` }).href;
+      scene = await startTelegramScene({}, { ...LIMITS, store: { url } });
+      scene.telegram.say({ chat: ANN, text: 'before' });
+      await scene.untilAnswers(ANN, 1);
+      disk.fill();
+      const written = await writeUntilFull();
+      expect(scene.parley.err()).toContain('The server’s disk is full'.replace('’', "'"));
+      await expectRecovery(written);
+    },
+  );
 });

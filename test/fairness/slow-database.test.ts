@@ -56,7 +56,7 @@ describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
     }
   };
 
-  it('[D02] [D05] with 200 ms per query answers all messages in order, and no lease is lost', {
+  it('[D02] [D05] answers all messages in order at 200 ms per query, and no lease is lost', {
     timeout: 180_000,
   }, async () => {
     proxy.delay(200);
@@ -72,7 +72,7 @@ describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
     expect(scene.parley.err()).not.toContain('"fenced"');
   });
 
-  it('[D01] [D05] that is unavailable for 5 s loses no message, and unstored messages are not confirmed', async () => {
+  it('[D01] [D05] does not lose messages when it is unavailable for 5 s, and unstored messages are not confirmed', async () => {
     askAll(3);
     await proxy.cut();
     askAll(3);

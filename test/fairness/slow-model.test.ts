@@ -15,7 +15,7 @@ function memoryOf(pid: number): number {
 
 describe('a slow model', () => {
   it.runIf(inject('procPath'))(
-    '[D02] [D05] for 120 chats delays no other chat, and each one is answered eventually',
+    '[D02] [D05] does not delay other chats when it is slow for 120 chats, and each of the 120 is answered eventually',
     async () => {
       const slow = people(120);
       const quick = 9_999;
@@ -47,7 +47,7 @@ describe('a slow model', () => {
     await Promise.all(held.map(({ asked }) => asked));
     const asked = scene.model.total;
     scene.telegram.say({ chat: three, text: 'third' });
-    // A command needs no turn, so it is answered; the message before it is already stored.
+    // A command does not need a turn, so it is answered; the message before it is already stored.
     scene.telegram.say({ chat: three, text: '/whoami' });
     expect((await scene.untilAnswers(three, 1))[0]).toContain('You are');
     expect(scene.model.total).toBe(asked);

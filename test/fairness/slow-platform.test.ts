@@ -27,7 +27,7 @@ const sendsTo = (chat: number) =>
     .filter(({ method, params }) => method === 'sendMessage' && `${params.chat_id}` === `${chat}`);
 
 describe('a platform with a rate limit', () => {
-  it('[D05] on one chat delays only this chat, whose answers arrive in order', async () => {
+  it('[D05] delays only the chat that is limited, whose answers arrive in order', async () => {
     scene = await startTelegramScene();
     limit(BO, 4, 1_000);
     for (const nth of [1, 2, 3]) {

@@ -53,11 +53,11 @@ describe.runIf(chromiumUrl)('the gallery', () => {
     }
   });
 
-  it('[M01] has nothing that a platform refuses', async () => {
+  it('[M01] does not contain anything that a platform refuses', async () => {
     expect(await page.locator('.refused').allInnerTexts()).toEqual([]);
   });
 
-  it('[M01] loads no resources and logs no errors', () => {
+  it('[M01] does not load resources or log errors', () => {
     expect(requests).toEqual([page.url()]);
     expect(troubles).toEqual([]);
   });

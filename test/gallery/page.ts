@@ -70,7 +70,7 @@ function renderColumn(screen: GalleryScreen, markdown: string): string {
   return `<div class="column"><h3>${screen.name} <small>${count}</small></h3><div class="screen ${screen.id}">${bubbles}</div></div>`;
 }
 
-/** A text that the platform refuses is shown as a failure. */
+/** Text that the platform refuses is shown as a failure. */
 function renderBubble({ id, target, draw }: GalleryScreen, part: RenderedPart): string {
   try {
     const { html, length } = draw(part);
@@ -97,7 +97,7 @@ function readStyles(): string {
   const console = ['base.css', 'prose.css', 'chat.css']
     .map((file) => readFileSync(join(CONSOLE_STYLES, file), 'utf8'))
     .join('\n')
-    // Inside a scope the page's root is the scope.
+    // Inside `@scope`, `:root` would not match, so `:scope` replaces it.
     .replaceAll(':root', ':scope');
   return `${own}\n@scope (.web) {\n${console}\n}`;
 }

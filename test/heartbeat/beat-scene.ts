@@ -26,7 +26,6 @@ function isBeat({ messages }: ChatRequest): boolean {
   );
 }
 
-/** Starts the model. */
 export async function startBeatModel(): Promise<BeatModel> {
   const double = await startModelDouble();
   let reply: ScriptedReply | ((request: ChatRequest) => ScriptedReply) = 'HEARTBEAT_OK';

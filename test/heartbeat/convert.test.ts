@@ -75,7 +75,7 @@ function convert(flags: ConvertFlags = {}): Promise<number> {
 }
 
 describe('parley heartbeat convert', () => {
-  it('[H11] shows the proposal of the model and its tasks, and changes nothing with --dry-run', async () => {
+  it("[H11] shows the model's proposal and its tasks, and changes nothing with --dry-run", async () => {
     expect(await convert({ dryRun: true })).toBe(0);
     expect(printed).toContain('+- every: Monday at 10:00');
     expect(printed).toContain('-- [x] Paid the berth');
@@ -106,7 +106,7 @@ describe('parley heartbeat convert', () => {
   it.each([
     ['prose', 'I have done it!', 'it is not in Parley’s form'],
     ['an unknown time', OWN.replace('30 min', 'often'), 'found "often"'],
-    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'are not in it'],
+    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'are missing'],
     ['nothing to do', '## a\n- every: 1 h\n', 'found nothing'],
   ])('[H11] refuses a proposal with %s, even with --yes', async (_what, said, why) => {
     answer = said;
@@ -134,7 +134,7 @@ describe('parley heartbeat convert', () => {
     expect(file()).toBe(OTHER);
   });
 
-  it('[H11] accepts a text written by the owner instead of the model', async () => {
+  it('[H11] accepts text written by the owner instead of the model', async () => {
     settings('offline');
     writeFileSync(join(folder, 'new.md'), OWN);
     expect(await convert({ yes: true, from: join(folder, 'new.md') })).toBe(0);

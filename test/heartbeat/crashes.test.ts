@@ -6,7 +6,7 @@ import { createFreshDatabase } from '../services/fresh-database.ts';
 
 const MINUTE = 60_000;
 const BEATS = 40;
-/** For both together on a busy machine, in ms. */
+/** The time for both on a busy machine, in ms. */
 const SLOW_MS = 240_000;
 const BEGIN = Date.parse('2026-10-24T00:00:00Z');
 const SETTINGS = {
@@ -30,7 +30,7 @@ async function openTwo(store: object) {
   const pass = (point: string) => {
     if (!state.isDeadly) return;
     // With two racing processes, the random choices differ between runs, so a point that was
-    // skipped for long is tested next.
+    // skipped for a long time is tested next.
     const passed = (spared.get(point) ?? 0) + 1;
     spared.set(point, passed);
     const isDue = passed >= 8 && !state.deaths.has(point);
@@ -96,14 +96,14 @@ async function prove(store: object): Promise<void> {
 
 describe('two processes that die at random', () => {
   it(
-    `[H01] [H04] miss none of ${BEATS} heartbeats and duplicate none, on SQLite`,
+    `[H01] [H04] neither miss nor duplicate any of ${BEATS} heartbeats on SQLite`,
     () => prove({}),
     SLOW_MS,
   );
 
   if (isFullRun())
     it.runIf(postgresUrl)(
-      `[H01] [H04] miss none of ${BEATS} heartbeats and duplicate none, on PostgreSQL`,
+      `[H01] [H04] neither miss nor duplicate any of ${BEATS} heartbeats on PostgreSQL`,
       async () => {
         const database = await createFreshDatabase(postgresUrl ?? '');
         closing.push(() => database.drop());

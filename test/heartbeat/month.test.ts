@@ -19,7 +19,7 @@ describe('the heartbeat over days', () => {
     expect(found.tokens).toBeLessThan(found.shared.cutOff / 4.5);
   });
 
-  it('[H05] makes no more calls once the token budget of the day is used up', async () => {
+  it("[H05] does not call the model once the day's token budget is used up", async () => {
     const found = await simulateBeatDays(2, { heartbeat: { tokensPerDay: 20_000 } });
     // A run that has started is completed.
     expect(found.tokensOfADay).toBeLessThan(20_000 + found.beatTokens + 100);

@@ -1,5 +1,5 @@
 import { startDiscordDouble } from '@parley/simulators/discord';
-import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
+import { silenceLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { afterEach, describe, expect, it } from 'vitest';
 import { linkWhatsApp, waitUntilConnected } from '../e2e/channel-states.ts';
 import { startParleyInProcess, type TestParley } from '../e2e/parley-here.ts';
@@ -63,7 +63,7 @@ const lastAsked = ({ double }: BeatModel) =>
 
 describe('an alert', () => {
   it('[H04] reaches the owner on WhatsApp once, in WhatsApp markup, and is remembered', async () => {
-    closing.push(hushLibsignal());
+    closing.push(silenceLibsignal());
     const double = await startWhatsAppDouble();
     closing.push(() => double.close());
     const ann = double.addPerson({ name: 'Ann', number: ANN, addressing: 'lid' });

@@ -82,7 +82,7 @@ async function beat(): Promise<void> {
   await expect.poll(() => runsEnded(parley)).toBeGreaterThan(before);
 }
 
-/** The reason why the last heartbeat started no run. */
+/** The reason why the last heartbeat did not start a run. */
 async function reasonOfRest(): Promise<string | null | undefined> {
   const since = Date.now();
   parley = await restartWithDueHeartbeat(folder, parley);
@@ -128,7 +128,7 @@ describe('an alert on Telegram', () => {
     ]);
   });
 
-  it('[H03] is not sent when nothing happened, and appears in no history', async () => {
+  it('[H03] is not sent when nothing happened, and does not appear in any history', async () => {
     await open();
     await greet(ANN);
     await beat();
@@ -167,7 +167,7 @@ describe('an alert on Telegram', () => {
     },
   );
 
-  it('[H04] goes to the owner when its task names an unknown group, with a notice about that', async () => {
+  it('[H04] goes to the owner when its task names an unknown group, with a notice about the group', async () => {
     await open();
     await greet(ANN);
     await greet(GROUP, BO);
@@ -181,7 +181,7 @@ describe('an alert on Telegram', () => {
     );
   });
 
-  it('[H04] is not attempted while no owner can be notified, and the plan says why', async () => {
+  it('[H04] is not attempted while no owner can be notified, and the reason is shown', async () => {
     await open();
     await greet(GROUP, BO);
     expect(await reasonOfRest()).toBe('no owner has written in a direct chat yet');
@@ -213,7 +213,7 @@ describe('an alert on Telegram', () => {
 
 describe('a check before a heartbeat task', () => {
   it.runIf(inject('bubblewrapPath'))(
-    '[H02] [G06] avoids the model call while its command prints the same, in a real sandbox',
+    '[H02] [G06] avoids the model call while its command prints the same output, in a real sandbox',
     async () => {
       await open({}, { exec: { enabled: true } });
       writeWorkspaceFile(folder, 'mail.txt', 'two letters');
@@ -231,7 +231,7 @@ describe('a check before a heartbeat task', () => {
         writeWorkspaceFile(folder, 'heartbeat-state.json', JSON.stringify(state));
       };
       await rewound();
-      expect(await reasonOfRest()).toBe('mail: nothing is new');
+      expect(await reasonOfRest()).toBe('mail: there is nothing new');
       expect(model.beats()).toHaveLength(1);
       writeWorkspaceFile(folder, 'mail.txt', 'three letters');
       await rewound();

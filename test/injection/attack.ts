@@ -23,7 +23,7 @@ export interface DrillTurn {
   readonly obeys?: readonly AttackStep[];
   /** Whether the last step is repeated endlessly. */
   readonly forEver?: boolean;
-  /** The condition for the end of the turn, unless a new message of the bot marks it. */
+  /** The condition for the end of the turn, unless a new message from the bot marks it. */
   readonly until?: (drill: Drill) => boolean;
 }
 

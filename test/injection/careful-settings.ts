@@ -1,6 +1,6 @@
 /**
  * What the page recommends to operators: approval for addresses that a model made up, and for text
- * that reaches later turns. All other calls need no approval.
+ * that reaches later turns. All other calls run without approval.
  */
 export const CAREFUL = {
   web: { fetch: { approval: 'unknown' } },

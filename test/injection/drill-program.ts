@@ -4,7 +4,7 @@ import { getBundleModule } from '../services/bundle.ts';
 import { SmallInternet, useSmallInternet } from './small-internet.ts';
 
 // Uses the bundle, like users do, because the sources would be compiled again for each drill.
-const { locateDataFolder, start }: typeof import('@parley/cli') = await import(
+const { locateDataFolder, runStart }: typeof import('@parley/cli') = await import(
   getBundleModule('index')
 );
 
@@ -12,4 +12,4 @@ const { locateDataFolder, start }: typeof import('@parley/cli') = await import(
 const folder = locateDataFolder(process.argv[2], process.env);
 const internet = readFileSync(join(folder.path, 'small-internet.json'), 'utf8');
 useSmallInternet(SmallInternet.parse(JSON.parse(internet)));
-await start(folder, process.env, () => {});
+await runStart(folder, process.env, () => {});

@@ -1,4 +1,4 @@
-import type { Saying, VisibleMessage } from '@parley/simulators/telegram';
+import type { PersonMessage, VisibleMessage } from '@parley/simulators/telegram';
 import type { Attack, TurnKey } from './attack.ts';
 import { getLabel } from './attack.ts';
 import type { DrillScene } from './drill-scene.ts';
@@ -15,12 +15,12 @@ export interface Drill {
   readonly scene: DrillScene;
   readonly deeds: ModelDeeds;
   /** A person asks the bot; the question carries the label of the turn. Returns the message id. */
-  ask(where: MessageLocation, turn: TurnKey, words: string, more?: Partial<Saying>): number;
+  ask(where: MessageLocation, turn: TurnKey, words: string, more?: Partial<PersonMessage>): number;
   /** A person writes without asking the bot. Returns the message id. */
-  say(where: MessageLocation, words: string, more?: Partial<Saying>): number;
-  /** The bot's messages there. */
+  say(where: MessageLocation, words: string, more?: Partial<PersonMessage>): number;
+  /** The bot's messages in this chat. */
   seen(where: MessageLocation): readonly VisibleMessage[];
-  /** Whether the bot has written this text there. */
+  /** Whether the bot has written this text in this chat. */
   shows(where: MessageLocation, words: string): boolean;
   /** Whether the attacker's server received this text. */
   leaked(words: string): boolean;
@@ -30,7 +30,11 @@ export interface Drill {
 export function createDrill(scene: DrillScene, attack: Attack, nth: number): Drill {
   const places = createDrillChats(nth);
   const { telegram, web, model } = scene;
-  const write = (where: MessageLocation, words: string, more: Partial<Saying> = {}): number => {
+  const write = (
+    where: MessageLocation,
+    words: string,
+    more: Partial<PersonMessage> = {},
+  ): number => {
     const chat = places[where];
     const isGroup = where === 'group' || where === 'otherGroup';
     const from = isGroup ? places.member : chat;

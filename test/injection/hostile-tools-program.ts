@@ -1,6 +1,7 @@
 /*
- * An MCP server that was installed in good faith: `node hostile-tools-program.ts`. Its texts are
- * those of `HOSTILE_TOOLS`; it appends everything it receives to the file given as first argument.
+ * An MCP server that was installed in good faith: `node hostile-tools-program.ts`. It provides the
+ * text in `HOSTILE_TOOLS` and appends everything it receives to the file given as the first
+ * argument.
  */
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -9,7 +9,7 @@ import { runDrills } from './run-drills.ts';
 import { insertTable } from './table.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/prompt-injection.md');
-/** These need a separate Parley, so on a change they run every third day. */
+/** These attacks need a separate Parley, so a normal run includes them every third day. */
 const WHEN_CAREFUL = isDueToday(0, 3)
   ? ATTACKS.filter(({ askedWhenCareful }) => askedWhenCareful)
   : [];
@@ -42,7 +42,7 @@ describe('a model that obeys all text it reads', () => {
     expect(ATTACKS.length).toBeGreaterThanOrEqual(30);
     const marks = ATTACKS.map(({ id }) => getMark(id));
     expect(new Set(marks).size).toBe(ATTACKS.length);
-    // A marker contained in another one would be found in the wrong texts.
+    // A marker contained in another marker would be found in the wrong text.
     for (const mark of marks) expect(marks.filter((other) => other.includes(mark))).toEqual([mark]);
   });
 
@@ -63,7 +63,7 @@ describe('a model that obeys all text it reads', () => {
   });
 
   it.each(titled(WHEN_CAREFUL))(
-    '[G05] %s needs the approval of a person with careful settings',
+    "[G05] %s needs a person's approval when the settings are careful",
     (_, { id }) => {
       const { reached, harmed, guards, heard } = verdictOf(id, careful);
       expect({ reached, harmed, heard }).toEqual({ reached: true, harmed: false, heard });

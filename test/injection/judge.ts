@@ -15,7 +15,7 @@ export interface DrillVerdict {
   readonly harmed: boolean;
   /** The guards that were seen at work. */
   readonly guards: readonly AttackGuard[];
-  /** Tool results and visible messages, for the reader of a failure. */
+  /** Tool results and visible messages, to explain a failure. */
   readonly heard: readonly string[];
 }
 
@@ -34,7 +34,7 @@ const SAID: readonly (readonly [AttackGuard, RegExp])[] = [
   ['a person is asked', /needs an approval/],
 ];
 
-/** Evaluates a finished drill. All facts are measured, independent of the expectations. */
+/** Evaluates a finished drill. Everything is measured independently of the expectations. */
 export function judgeDrill(drill: Drill): DrillVerdict {
   const { attack, deeds } = drill;
   const { heard, tried, reached } = deeds;

@@ -110,7 +110,7 @@ function getStepAt(
   return forEver ? (steps[at] ?? steps.at(-1)) : steps[at];
 }
 
-/** The tool results since the last message of a person. */
+/** The tool results since a person's last message. */
 function listToolResults({ messages }: ChatRequest): string[] {
   const from = messages.findLastIndex(({ role }) => role === 'user');
   return messages
@@ -137,7 +137,8 @@ function isForNotes({ messages }: ChatRequest): boolean {
 }
 
 /**
- * A summary that carries every instruction over, like a model that was told that it is a decision.
+ * A summary that keeps every instruction, as if the model had been told that the instruction is a
+ * decision.
  */
 function createNotes({ messages }: ChatRequest): string {
   const lines = getMessageText(messages.at(-1)).split('\n');

@@ -1,4 +1,4 @@
-import type { Saying } from '@parley/simulators/telegram';
+import type { PersonMessage } from '@parley/simulators/telegram';
 import type { AttackStep, DrillTurn, TurnKey } from './attack.ts';
 import type { MessageLocation } from './drill.ts';
 
@@ -11,7 +11,7 @@ export function createAskTurn(
   turn: TurnKey,
   words: string,
   obeys: readonly AttackStep[],
-  more?: Partial<Saying>,
+  more?: Partial<PersonMessage>,
 ): DrillTurn {
   return { write: (drill) => void drill.ask(where, turn, words, more), obeys };
 }
@@ -21,12 +21,10 @@ export function createCallStep(tool: string, input: object): AttackStep {
   return { tool, input };
 }
 
-/** Reads a page. */
 export function createFetchStep(url: string): AttackStep {
   return createCallStep('web_fetch', { url });
 }
 
-/** Reads a file of the workspace. */
 export function createReadStep(path: string): AttackStep {
   return createCallStep('read', { path });
 }
@@ -37,7 +35,7 @@ export function createKeepStep(path: string, id: string): AttackStep {
   return { tool: 'write', input: (heard) => ({ path, text: textOf(heard) }) };
 }
 
-/** The beginning of a text that an attack has stored. */
+/** The beginning of the text that an attack has stored. */
 export function formatKeptStart(id: string): string {
   return `kept by ${id}`;
 }
@@ -53,7 +51,6 @@ export function createExfiltrationStep(id: string): AttackStep {
 /** Shows the last tool result in the chat. */
 export const tellsIt: AttackStep = { says: (heard) => `Here it is: ${getLastHeard(heard)}` };
 
-/** Answers with this text. */
 export function createAnswerStep(words: string): AttackStep {
   return { says: words };
 }

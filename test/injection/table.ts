@@ -8,7 +8,7 @@ const END = '<!-- … to here. -->';
 
 const CAREFUL_HEADING = '## Careful settings';
 
-/** The page with its table as observed by the drill; throws when the marks are missing. */
+/** The page with its table as observed by the drill; throws when the marker lines are missing. */
 export function insertTable(
   page: string,
   attacks: readonly Attack[],

@@ -78,9 +78,9 @@ export function listToolNames({ tools = [] }: ChatRequest): string[] {
 }
 
 /**
- * What a strict chat template would refuse: more than one system message or one in the middle,
- * empty user messages, two adjacent messages of the same role, calls without results or results
- * without calls. Null when the request is valid.
+ * What a strict chat template would refuse: more than one system message or a system message in the
+ * middle, empty user messages, two adjacent messages of the same role, calls without results or
+ * results without calls. Null when the request is valid.
  */
 export function findRefusal(request: ChatRequest): string | null {
   let previous = '';
@@ -122,7 +122,7 @@ const MISTRAL = {
   param: null,
   code: '3230',
 };
-/** Their error responses, as observed. */
+/** The error responses of these servers, as observed. */
 const STRICT_ANSWERS: Readonly<Record<StrictServer, { status: number; body: object }>> = {
   mistral: { status: 400, body: MISTRAL },
   vllm: {

@@ -7,7 +7,7 @@ import { ScriptedReply } from './scripted-reply.ts';
 
 const FaultBody = z.strictObject({
   fault: ModelFault,
-  /** How many requests fail; `forever` until the faults are cleared. */
+  /** The number of requests that fail; `forever` means until the faults are cleared. */
   times: z.union([z.int().positive(), z.literal('forever')]).default(1),
 });
 const PaceBody = z.strictObject({

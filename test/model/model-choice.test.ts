@@ -20,21 +20,21 @@ describe('a model with a fallback', () => {
     fallback: [createProviderSettings(second, { model: 'qwen' })],
   });
 
-  it('[G01] answers with the next one when the first is down, and names the model that answered', async () => {
+  it('[G01] answers with the next model when the first is down, and names the model that answered', async () => {
     first.fault({ kind: 'status', status: 401 });
     const events = await askModel(createModel(settings()).model);
     expect(joinAnswerText(events)).toBe('from the second');
     expect(events.at(-1)).toMatchObject({ model: 'openai-compatible/qwen' });
   });
 
-  it('[G01] answers with the next one when the first does not respond', async () => {
+  it('[G01] answers with the next model when the first does not respond', async () => {
     first.fault({ kind: 'hang' });
     const patience = { timeouts: { firstTokenMs: 1_500 } };
     const { model } = createModel({ ...settings(), ...patience });
     expect(joinAnswerText(await askModel(model))).toBe('from the second');
   });
 
-  it('[G01] does not switch to the next one after the first word', async () => {
+  it('[G01] does not switch to the next model after the first word', async () => {
     first.fault({ kind: 'cut', afterPieces: 1 });
     await expect(askModel(createModel(settings()).model)).rejects.toMatchObject({
       code: 'model-broken-off',

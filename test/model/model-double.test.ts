@@ -27,7 +27,7 @@ function control(method: string, action: string, body?: object): Promise<Respons
 }
 
 describe('the model double', () => {
-  it('answers a request without streaming by repeating the last text of the user', async () => {
+  it("answers a request without streaming by repeating the user's last text", async () => {
     const answer = await (
       await chat({ messages: [user('a'), { role: 'assistant', content: 'b' }, user('**c**')] })
     ).json();
@@ -114,7 +114,7 @@ describe('the model double', () => {
     expect((await control('POST', 'nothing')).status).toBe(404);
   });
 
-  it('remembers only the newest requests of a long load', async () => {
+  it('remembers only the newest requests under a long load', async () => {
     for (let at = 0; at < 2_500; at += 50) {
       const batch = Array.from({ length: 50 }, async () => (await chat({})).arrayBuffer());
       await Promise.all(batch);

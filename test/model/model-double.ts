@@ -47,7 +47,7 @@ export interface SpokenSpeech {
 /** How many requests are remembered; under a load of thousands only the newest ones are kept. */
 const REMEMBERED = 2_000;
 
-/** An OpenAI-compatible server on loopback that says what a test wants and records its requests. */
+/** An OpenAI-compatible server on loopback that gives scripted answers and records its requests. */
 export class ModelDouble {
   /** For the settings: ends in `/v1`. */
   readonly baseUrl: string;
@@ -57,7 +57,7 @@ export class ModelDouble {
   pieceMs: number;
   /** Whether requests with tools are refused, as many small local models do. */
   refusesTools = false;
-  /** Refuses a user message after tool results, as that server does. */
+  /** Refuses a user message after tool results, as the named server does. */
   strictAs: StrictServer | null = null;
   /** The transcript of every recording. */
   speech = 'words that were spoken';
@@ -65,7 +65,7 @@ export class ModelDouble {
   readonly heard: HeardSpeech[] = [];
   /** The audio returned for every text; null when the service is out of order. */
   voice: Uint8Array | null = Uint8Array.from(Buffer.from('OggS and a voice'));
-  /** The texts to be spoken, oldest first. */
+  /** The text of each speech request, oldest first. */
   readonly spoken: SpokenSpeech[] = [];
   readonly #server: Server;
   #script: ReplyScript;
@@ -143,7 +143,7 @@ export class ModelDouble {
     this.#requests = [];
   }
 
-  /** Ends all connections, including hanging ones. */
+  /** Ends all connections, including hanging connections. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -151,7 +151,10 @@ export class ModelDouble {
     await closed;
   }
 
-  /** Records a request; the returned function reports that its answer has ended. For the server. */
+  /**
+   * Records a request; the returned function reports that its answer has ended. Called by the
+   * server.
+   */
   record(headers: RecordedRequest['headers'], body: ChatRequest): () => void {
     this.#total += 1;
     this.#open += 1;
@@ -162,12 +165,12 @@ export class ModelDouble {
     };
   }
 
-  /** The reply to this request, taken from the queue first. For the server. */
+  /** The reply to this request, taken from the queue first. Called by the server. */
   async nextReply(request: ChatRequest): Promise<ScriptedReply> {
     return this.#queue.shift() ?? this.#script(request);
   }
 
-  /** The fault that hits this request. For the server. */
+  /** The fault that hits this request. Called by the server. */
   nextFault(): ModelFault | null {
     const next = this.#faults[0];
     if (next === undefined) return null;

@@ -22,7 +22,7 @@ const probe = (choice: Parameters<typeof probeProvider>[0], ms = 5_000) =>
   });
 
 describe('a probe of a model', () => {
-  it('[U02] asks for a word and lists the models of the server', async () => {
+  it("[U02] asks for a word and lists the server's models", async () => {
     const { double, choice } = await openDouble({ models: ['double', 'other'] });
     const found = await probe({ ...choice, baseUrl: `${double.baseUrl}/` });
     expect(found).toMatchObject({

@@ -65,7 +65,7 @@ describe('an OpenAI-compatible server', () => {
     });
   });
 
-  it('[G17] that sends no token counts is estimated, at the configured price', async () => {
+  it('[G17] gets estimated token counts, at the configured price, when it does not send any', async () => {
     double.queue({ text: 'x'.repeat(40), usage: 'none' });
     const price = { inputPerMillion: 1, outputPerMillion: 100_000 };
     const events = await askModel(createModel(createProviderSettings(double, { price })).model);
@@ -120,7 +120,7 @@ describe('a failing server', () => {
     await expect(askModel(model())).rejects.toMatchObject({ name: 'ModelError', ...expected });
   });
 
-  it('[G20] that ends its answer properly without a finish reason has answered', async () => {
+  it('[G20] counts as having answered when it ends its answer properly without a finish reason', async () => {
     double.fault({ kind: 'no-finish' });
     expect(joinAnswerText(await askModel(model()))).toBe('You said: hello');
     expect(double.total).toBe(1);
@@ -165,7 +165,7 @@ describe('a failing server', () => {
     await expect(failed).rejects.toMatchObject({ failure: { kind: 'timeout', phase: 'total' } });
   });
 
-  it('[G01] that breaks off is reported after the text received so far, and is not asked again', async () => {
+  it('[G01] is reported after the text received so far when it breaks off, and is not asked again', async () => {
     double.fault({ kind: 'cut', afterPieces: 2 });
     double.queue(FIVE_PIECES);
     const events: ModelEvent[] = [];
@@ -221,7 +221,7 @@ describe('stopping', () => {
     expect(double.total).toBe(1);
   });
 
-  it('[G01] by leaving the loop ends the call at the server', async () => {
+  it('[G01] leaving the loop ends the call at the server', async () => {
     double.fault({ kind: 'stall', afterPieces: 2 });
     double.queue(FIVE_PIECES);
     const request = { system: [], messages: [{ role: 'user', content: 'hello' } as const] };
@@ -232,7 +232,7 @@ describe('stopping', () => {
     await expect.poll(() => double.open).toBe(0);
   });
 
-  it('[G01] before the call starts makes no request', async () => {
+  it('[G01] an abort before the call starts prevents the request', async () => {
     const stopped = askModel(model(), 'hello', AbortSignal.abort());
     await expect(stopped).rejects.toMatchObject({ code: 'model-aborted' });
     expect(double.total).toBe(0);

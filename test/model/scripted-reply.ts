@@ -24,7 +24,7 @@ export const ScriptedReply = z.union([
       )
       .optional(),
     finishReason: z.string().optional(),
-    /** `none` sends no token counts, as some servers do. */
+    /** `none` does not send token counts, as is the case with some servers. */
     usage: z
       .union([
         z.literal('none'),
@@ -67,8 +67,8 @@ export function echoLastText(request: ChatRequest): ScriptedReply {
 }
 
 /**
- * Fills in what a script left open. Token counts are a quarter of the characters, which is good
- * enough.
+ * Fills in everything that a script leaves out. Token counts are a quarter of the characters, which
+ * is good enough.
  */
 export function completeReply(reply: ScriptedReply, request: ChatRequest): FullReply {
   const said = typeof reply === 'string' ? { text: reply } : reply;

@@ -63,11 +63,11 @@ const finish = (events: readonly ModelEvent[]) =>
 const calls = (events: readonly ModelEvent[]) =>
   events.flatMap((event) => (event.type === 'tool-call' ? event.call : []));
 
-/** A text one character at a time. */
+/** Splits a text into pieces of one character. */
 const bySign = (text: string) => ({ text: [...text] });
 const THOUGHT = 'They greet me. I keep it short.';
 
-describe('reasoning in the text of a server', () => {
+describe("reasoning in a server's text", () => {
   it('[G20] is not part of the answer, and is kept for people', async () => {
     double.queue(bySign(`<think>\n${THOUGHT}\n</think>\n\nHello!`));
     const events = await ask(open());
@@ -78,7 +78,7 @@ describe('reasoning in the text of a server', () => {
     });
   });
 
-  it('[G20] without a start tag is retracted once, and held back from then on', async () => {
+  it('[G20] is retracted once when it has no start tag, and held back from then on', async () => {
     const model = open();
     double.queue(
       bySign(`A greeting. Be short.\n</think>\n\nHello!`),
@@ -96,7 +96,7 @@ describe('reasoning in the text of a server', () => {
     expect(second.some(({ type }) => type === 'restart')).toBe(false);
   });
 
-  it('[G20] that sounds like reasoning is held back from the first answer on', async () => {
+  it('[G20] is held back from the first answer on when the text sounds like reasoning', async () => {
     double.queue(bySign(`${THOUGHT}\n</think>\n\nHello!`));
     const events = await ask(open());
     expect(shown(events)).toBe('Hello!');
@@ -115,13 +115,13 @@ describe('reasoning in the text of a server', () => {
     expect(finish(events).cut).toBeUndefined();
   });
 
-  it('[G20] without any answer counts as an empty answer, even after a second attempt', async () => {
+  it('[G20] counts as an empty answer when no answer follows, even after a second attempt', async () => {
     const thought = bySign('<think>I think and think');
     double.queue(thought, thought);
     await expect(ask(open())).rejects.toMatchObject({ code: 'model-empty' });
   });
 
-  it('[G20] of earlier answers is not sent back', async () => {
+  it('[G20] is not sent back with earlier answers', async () => {
     const past = { role: 'assistant', content: `<think>${THOUGHT}</think>\n\nHello!` } as const;
     const user = { role: 'user', content: 'and now?' } as const;
     await ask(open(), { messages: [user, past, user] });
@@ -165,7 +165,7 @@ describe('a tool call that a model wrote into its text', () => {
     expect(written).not.toContain('heron');
   });
 
-  it('[G20] that is the entire answer reaches the caller, who refuses it with the reason', async () => {
+  it('[G20] reaches the caller when it is the entire answer, and the caller refuses it with the reason', async () => {
     double.queue(bySign(call('{"name": "heron", "arguments": {}}')));
     const events = await ask(open(), { tools: [WEATHER] });
     expect(calls(events)).toMatchObject([{ name: 'heron', arguments: '{}' }]);
@@ -179,7 +179,7 @@ describe('a tool call that a model wrote into its text', () => {
     expect([shown(events), calls(events)]).toEqual([`It says:\n${quoted}`, []]);
   });
 
-  it('[G20] that is too long is hidden and not run', async () => {
+  it('[G20] is hidden and not run when it is too long', async () => {
     double.queue(
       bySign(
         `Hello!\n<tool_call>{"name": "get_weather", "arguments": {"city": "${'x'.repeat(3_000)}"}}</tool_call>`,

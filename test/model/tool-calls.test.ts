@@ -90,7 +90,7 @@ describe('tools in requests to a model', () => {
   });
 
   it.each(STRICT_SERVERS)(
-    '[D03] are followed by a line before a later message when %s requires it, also in later requests',
+    '[D03] are followed by an extra line before a later message when %s requires it, also in later requests',
     async (server) => {
       double.strictAs = server;
       const toolCalls = [{ id: 'c1', name: 'read', arguments: '{}' }];
@@ -110,7 +110,7 @@ describe('tools in requests to a model', () => {
     },
   );
 
-  it('[G20] of an interrupted answer are not final, so another model answers instead', async () => {
+  it('[G20] are not final when the answer is interrupted, so another model answers instead', async () => {
     const second = await startModelDouble();
     const fallback = [createProviderSettings(second)];
     const both = createModel({ ...createProviderSettings(double), fallback }).model;

@@ -1,5 +1,5 @@
-// `npm run night`: runs in full the tests of which a change runs a part. Exits with 1 when a part
-// fails.
+// `npm run night`: runs in full the tests that a normal run covers only partly. Exits with 1 when a
+// part fails.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -11,7 +11,7 @@ const { scripts } = z
   .parse(JSON.parse(read('package.json')));
 
 describe('a night run', () => {
-  it('[U09] includes every long test of package.json, even future ones, and no other script', () => {
+  it('[U09] includes every long test in package.json, even future ones, and no other script', () => {
     expect(listNightScripts(scripts)).toEqual(
       expect.arrayContaining([
         'crash',

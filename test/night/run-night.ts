@@ -18,7 +18,7 @@ export function listNightScripts(scripts: Readonly<Record<string, string>>): rea
   );
 }
 
-/** Runs each script, even after one has failed: a night finds as much as it can. */
+/** Runs each script, even after another has failed, so that one night finds as much as possible. */
 export function runNight(
   scripts: readonly string[],
   run: (script: string) => number,

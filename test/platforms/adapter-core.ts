@@ -23,7 +23,7 @@ export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' 
 /** A signal that is never aborted. */
 export const noSignal = (): AbortSignal => new AbortController().signal;
 
-/** Differences of the core around an adapter from the default. */
+/** Overrides for the default core around an adapter. */
 export interface CoreOverrides {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
@@ -46,7 +46,7 @@ export interface ReportedEvents {
   readonly senders: (SenderFacts | undefined)[];
   /** Missed messages that were not passed on, with the reasons. */
   readonly skipped: { readonly message: InboundMessage; readonly reason: string }[];
-  /** Events that start no turn, with the reasons. */
+  /** Events that do not start a turn, with the reasons. */
   readonly ignored: { readonly event: IgnoredEvent; readonly reason: string }[];
   readonly revised: Revision[];
   readonly reactions: InboundReaction[];

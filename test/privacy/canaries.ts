@@ -19,7 +19,7 @@ export interface PersonStatement {
   inMainSession: boolean;
 }
 
-/** A word that occurs in exactly one place of the workspace. */
+/** A word that occurs in exactly one place in the workspace. */
 export interface Canary {
   readonly word: string;
   readonly meantFor: IntendedAudience;
@@ -45,7 +45,6 @@ export interface CanaryBook {
 
 const SHAPE = /canary[a-z0-9]{12}/gi;
 
-/** Creates an empty book. */
 export function createCanaryBook(chance: RandomChance): CanaryBook {
   const known = new Map<string, Canary>();
   const of = (agent: string | undefined): CanaryBook => ({

@@ -4,8 +4,8 @@ import { runWorld } from './run-world.ts';
 import { createTally, describeTally } from './tally.ts';
 
 /**
- * The number of worlds in all files together. A short world lacks variety, so a change runs fewer
- * worlds.
+ * The number of worlds in all files together. A short world lacks variety, so a normal run has
+ * fewer worlds.
  */
 const WORLDS = Math.max(2, scaleRuns(4));
 /** How many turns a long run checks; it uses different worlds each time. */
@@ -16,8 +16,8 @@ const TURNS = Number(LONG_RUN ?? WORLDS * 250);
 const FIRST_SEED = LONG_RUN === undefined ? 20_261_121 : Date.now() % 1_000_000_000;
 
 /**
- * Half of all random worlds, the even or the odd ones: two files run in parallel. Otherwise always
- * the same worlds, so that a new finding does not block unrelated work.
+ * Half of all random worlds, either the even or the odd worlds: two files run in parallel. Other
+ * runs always use the same worlds, so that a new finding does not block unrelated work.
  */
 export function testCanaryTurns(half: 'even' | 'odd'): void {
   const worlds = Array.from({ length: WORLDS }, (_, world) => world).filter(
@@ -26,7 +26,7 @@ export function testCanaryTurns(half: 'even' | 'odd'): void {
   const turns = Math.ceil(TURNS / WORLDS);
   const all = turns * worlds.length;
   it(
-    `[W02] [W03] [W04] [W09] [F14] is in every turn of the main session of its agent and in no other, in ${all} random turns`,
+    `[W02] [W03] [W04] [W09] [F14] is in every turn of its agent's main session and in no other turn, in ${all} random turns`,
     async () => {
       const tally = createTally();
       for (const world of worlds) {

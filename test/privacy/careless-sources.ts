@@ -14,7 +14,6 @@ export interface PartHoard {
   view(): WorkspaceView | undefined;
 }
 
-/** Creates an empty one. */
 export function createHoard(chance: RandomChance): PartHoard {
   const parts: PromptPart[] = [];
   const views: WorkspaceView[] = [];

@@ -1,4 +1,4 @@
-/** Possible headers of a file that its author meant for the owner, including malformed ones. */
+/** Possible headers of a file that its author meant for the owner, including malformed headers. */
 export const OWNER_FORMS: readonly string[] = [
   '---\naudience: owner\n---\n',
   '---\r\naudience: owner\r\n---\r\n',
@@ -45,7 +45,7 @@ export const PUBLIC_FORMS: readonly string[] = [
   '# audience\n',
 ];
 
-/** Front-matter lines that mark a skill as the owner's, including careless ones. */
+/** Front-matter lines that mark a skill as the owner's, including careless lines. */
 export const OWNER_LINES: readonly string[] = [
   'audience: owner',
   'Audience: owner',

@@ -23,16 +23,15 @@ interface HostileModelOptions {
   readonly query: () => string;
   /** Something in a request, to be quoted or written down. */
   readonly shown: (request: ModelRequest) => string | undefined;
-  /** Something private in a request, to be written where others may read it. */
+  /** Something private in a request, to be written where other people may read it. */
   readonly secret: (request: ModelRequest) => string | undefined;
-  /** Its answer to a request, which repeats what it was shown. */
+  /** The model's answer to a request, which repeats what the model was shown. */
   readonly echo: (request: ModelRequest) => string;
 }
 
-/** After this many calls in one turn it answers. */
+/** The model answers after this many calls in one turn. */
 const MAX_CALLS = 3;
 
-/** Creates a hostile model. */
 export function createHostileModel({ chance, echo, ...tries }: HostileModelOptions): HostileModel {
   const id = 'test/hostile';
   const calls = { made: 0 };
@@ -76,7 +75,7 @@ function pickTool(tools: readonly ModelTool[], chance: RandomChance): ModelTool 
 
 type AttemptOptions = Omit<HostileModelOptions, 'echo'> & { readonly request: ModelRequest };
 
-/** A path wherever the tool takes a text; occasionally another value that fits its schema. */
+/** A path wherever the tool takes a string; occasionally another value that fits its schema. */
 function createArguments({ name: tool, inputSchema }: ModelTool, tries: AttemptOptions): object {
   const { properties, required } = Schema.parse(inputSchema);
   const secret = ['write', 'edit'].includes(tool) ? tries.secret(tries.request) : undefined;
@@ -104,7 +103,7 @@ const Schema = z.object({
 
 const Choice = z.object({ enum: z.array(z.string()).min(1) });
 
-/** A value from the list of allowed ones, if the schema has such a list. */
+/** One of the allowed values, if the schema lists them. */
 function pickAllowedValue(schema: unknown, { chance }: AttemptOptions): string | undefined {
   const choice = Choice.safeParse(schema);
   return choice.success ? chance.pick(choice.data.enum) : undefined;

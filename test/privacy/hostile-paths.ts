@@ -63,7 +63,7 @@ const TRIED: readonly string[] = [
   '../workspace/MEMORY.md',
 ];
 
-/** A path to try: one of the list, an existing one, or a slightly altered version of these. */
+/** A path to try: a listed path, an existing path, or a slightly altered version of either. */
 export function pickHostilePath(
   existing: readonly string[],
   folder: string,

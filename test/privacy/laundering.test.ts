@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   type AgentMcp,
-  builtInTools,
+  createBuiltInTools,
+  createMemoryCommands,
   createToolRegistry,
   type MemoryService,
-  memoryCommands,
   NO_MCP,
   openMcp,
 } from '@parley/agent';
 import { silentLogger, systemTime } from '@parley/core';
 import type { ChatModel, ModelEvent, ModelRequest } from '@parley/models';
 import { createCron, Heartbeat } from '@parley/proactive';
-import { builtInLayers, characterSource } from '@parley/prompt';
+import { createBuiltInLayers, createPersonaSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles, openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, describe, expect, inject, it } from 'vitest';
@@ -74,7 +74,7 @@ interface Scene {
    * Sends a message and waits for its answer; returns how many approvals were requested and denied.
    */
   say(from: ChatLocation, text: string): Promise<number>;
-  /** Runs what waits in a lane, with the same result. */
+  /** Runs the turn that waits in a lane, and returns the same number. */
   run(lane: string): Promise<number>;
 }
 
@@ -91,8 +91,8 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
   const workspace = await openWorkspace({ folder, templates });
   for (const [name, text] of Object.entries({ ...OPEN_FILES, ...PRIVATE_FILES }))
     writeWorldFile(folder, name, text);
-  const character = characterSource({ persona: { name: 'pirate', builtIn: null } });
-  const parts = [...builtInLayers(), character, { reads: ['knowledge/'] }];
+  const character = createPersonaSource({ persona: { name: 'pirate', builtIn: null } });
+  const parts = [...createBuiltInLayers(), character, { reads: ['knowledge/'] }];
   const promptFiles = createPromptFiles(parts.flatMap(({ reads = [] }) => reads));
   const { model, asked, next } = steppedModel();
   const services: MemoryService[] = [];
@@ -104,7 +104,7 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
     tools(memory) {
       services.push(memory.service);
       const exec = { ...EXEC, workspace, promptFiles };
-      const builtIn = builtInTools({ memory, promptFiles, exec });
+      const builtIn = createBuiltInTools({ memory, promptFiles, exec });
       return createToolRegistry({ builtIn, live: mcp.tools }).registry;
     },
   };
@@ -201,7 +201,10 @@ const LAUNDERS: readonly Step[] = [
   },
 ];
 
-/** Puts MEMORY.md where others read, search and follow, in spellings that look like other names. */
+/**
+ * Puts MEMORY.md where other people read, search and follow, in spellings that look like other
+ * names.
+ */
 const LAUNDERS_BY_COMMAND: readonly Step[] = [
   () => {
     const places = [
@@ -262,13 +265,16 @@ async function seenBy(scene: Scene, from: ChatLocation): Promise<readonly string
   return [...new Set(words)].sort();
 }
 
-/** Must hold after every row: others see only what was public before. */
+/** Must hold after every row: other people see only what was public before. */
 async function expectNothingGotOut(scene: Scene): Promise<void> {
   const open = ['format', 'knowledge', 'note', 'persona'].map((word) => `sesame-${word}`);
   for (const from of [STRANGER, GROUP]) expect(await seenBy(scene, from)).toEqual(open);
 }
 
-/** A kind of turn in which the model launders, and the number of approvals it took. */
+/**
+ * A kind of turn in which the model tries to launder private text, and the number of approvals it
+ * took.
+ */
 interface Row {
   readonly kind: string;
   readonly approvals: number;
@@ -290,7 +296,7 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: COMMAND,
-    // None is needed, because the turn cannot write anything that others read or follow.
+    // No approval is needed, because the turn cannot write anything that others read or follow.
     approvals: 0,
     launders: LAUNDERS_BY_COMMAND,
     play: async (scene) => scene.say(OWNER, 'Tidy up.'),
@@ -435,7 +441,7 @@ describe('[W09] private text that the agent writes everywhere', () => {
       writeWorldFile(folder, name, `${head}- ${SECRET}\n- sesame-memory\n`);
     const opened = `---\naudience: everyone\n---\n${SECRET}\nsesame-note\n`;
     writeWorldFile(folder, 'notes/open.md', opened);
-    const commands = memoryCommands({
+    const commands = createMemoryCommands({
       ...{ service, workspace, store: stage.store, accountsOf: async (person) => [person] },
       ...{ asked: stage.store.adapterValues('parley', 'forget'), clock: () => NOW, stopTurn() {} },
     });

@@ -3,7 +3,7 @@ import type { AdmittedMessage } from '@parley/store';
 import type { RandomChance } from './chance.ts';
 
 /**
- * The people whom the settings name as owners of the agent; the second is removed and added again
+ * The people whom the settings name as the agent's owners; the second is removed and added again
  * during a run.
  */
 export const FIRST_OWNER = 'alpha:1';
@@ -31,7 +31,7 @@ export interface IncomingMessage {
 
 const OWNERS: readonly ChatWriter[] = [{ id: '1' }, { id: '1', fromOwner: true }];
 
-/** Every kind of chat, those of owners most often. */
+/** Every kind of chat; owners' chats are the most frequent. */
 export const PLACES: readonly ChatLocation[] = [
   createDirectChat('alpha', '1', OWNERS),
   createDirectChat('alpha', '1', OWNERS, 'second'),
@@ -67,7 +67,7 @@ function createDirectChat(
   return { channel, account, chat: { id, type: 'direct' }, senders };
 }
 
-/** Anyone may write there, including owners. */
+/** Anyone may write in this chat, including owners. */
 function createSharedChat(channel: string, chat: InboundMessage['chat']): ChatLocation {
   const senders = [{ id: '1', fromOwner: true }, { id: '1' }, { id: 'own-2' }, { id: '7' }];
   return { channel, account: 'default', chat, senders };
@@ -92,8 +92,8 @@ export function isMainSession(
 }
 
 /**
- * Whether ingress treats the writer as a linked account of an owner of this agent: all are linked
- * with the first owner.
+ * Whether ingress treats the writer as a linked account of one of the agent's owners: all are
+ * linked with the first owner.
  */
 function isLinked({ fromOwner }: ChatWriter, owners: readonly string[]): boolean {
   return fromOwner === true && owners.includes(FIRST_OWNER);

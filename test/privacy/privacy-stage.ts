@@ -1,25 +1,25 @@
 import {
   type AgentProfile,
+  createAgentRunner,
+  createLocalTime,
+  createMemoryHook,
+  createMemorySource,
   createTurnRunner,
-  localTimeIn,
   MemoryService,
-  memoryHook,
-  memorySource,
-  runByAgent,
+  runHeartbeatsWith,
   type ToolRegistry,
   type TurnHook,
   type TurnServices,
-  withHeartbeats,
 } from '@parley/agent';
 import { createCheckRunner, type OutboundPart, silentLogger } from '@parley/core';
 import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel } from '@parley/models';
 import {
-  builtInLayers,
   type ContextSource,
   createAssembler,
+  createBuiltInLayers,
   createLayerRegistry,
-  layoutNamed,
+  getLayout,
   type PromptAssembler,
   type PromptFeatures,
   type PromptMode,
@@ -111,9 +111,9 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
       agent: toProfile(agent.workspace.folder, name),
       owners: ownersOf(name),
     };
-    return [name, withHeartbeats(deps, createTurnRunner(deps))] as const;
+    return [name, runHeartbeatsWith(deps, createTurnRunner(deps))] as const;
   });
-  const runTurn = runByAgent(new Map(runs), (name) => {
+  const runTurn = createAgentRunner(new Map(runs), (name) => {
     throw new Error(`no agent ${name}`);
   });
   let turns = 0;
@@ -178,12 +178,12 @@ function createMemoryFeatures(
   return {
     memory: service,
     tools: tools({ service, search }),
-    sources: [...sources, memorySource({ service, search, index, accountsOf })],
-    hooks: [...hooks, memoryHook(() => true)],
+    sources: [...sources, createMemorySource({ service, search, index, accountsOf })],
+    hooks: [...hooks, createMemoryHook(() => true)],
   };
 }
 
-/** Heartbeat runs notify nobody here. */
+/** Heartbeat runs do not notify anyone here. */
 const QUIET: TurnServices['heartbeat'] = {
   judge: async () => ({ state: 'quiet', reason: 'nothing is looked for' }),
   limits: async () => ({}),
@@ -217,9 +217,9 @@ async function endsByItself(run: Promise<void>): Promise<boolean> {
 }
 
 function buildAssembler(choice: PromptChoice): PromptAssembler {
-  const layers = createLayerRegistry(builtInLayers());
+  const layers = createLayerRegistry(createBuiltInLayers());
   const assemblers = new Map(
-    LAYOUTS.map((name) => [name, createAssembler({ layers, layout: layoutNamed(name) })]),
+    LAYOUTS.map((name) => [name, createAssembler({ layers, layout: getLayout(name) })]),
   );
   return {
     async assemble(context, additions) {
@@ -243,7 +243,7 @@ function selectFeatures({ heartbeat, boot }: PromptChoice): PromptFeatures {
 
 function toProfile(workspace: string, name: string | undefined): AgentProfile {
   const timeZone = 'Europe/Berlin';
-  const localTime = localTimeIn(timeZone);
+  const localTime = createLocalTime(timeZone);
   const id = name ?? 'main';
   return { id, name, identity: {}, workspace, timeZone, localTime, clockMinutes: 10 };
 }

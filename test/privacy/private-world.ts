@@ -19,7 +19,7 @@ import {
 export interface PrivateWorld {
   readonly workspace: Workspace;
   readonly skills: Skills;
-  /** The names of its skills, and of one that does not exist. */
+  /** The names of the world's skills, and of one that does not exist. */
   readonly skillNames: readonly string[];
   readonly book: CanaryBook;
   /**
@@ -33,7 +33,7 @@ export interface PrivateWorld {
   readonly paths: readonly string[];
   /** Rewrites one of the files, perhaps for another audience. */
   rewrite(): void;
-  /** How many files contain a private word that was copied there. */
+  /** The number of files that contain a copied private word. */
   laundered(): number;
   remove(): void;
 }
@@ -48,7 +48,7 @@ interface WorldAuthor {
   /** The last written word of each file. */
   readonly words: ReadonlyMap<string, Canary>;
   memory(name: string): void;
-  /** Private or not, at random. */
+  /** A file that is private or not, at random. */
   other(name: string): void;
   /** Belongs to one conversation, whatever the file says about itself. */
   group(name: string, conversationId: string): void;
@@ -85,7 +85,7 @@ function createAuthor(folder: string, book: CanaryBook, chance: RandomChance): W
 
 /** An additional file of each skill. */
 const MORE = 'references/more.md';
-/** Also for skills that are elsewhere, where nothing is to be found. */
+/** Includes paths of skills that are elsewhere, where no such file exists. */
 const FURTHER = [...SKILLS.keys()].flatMap((skill) => [
   MORE,
   `skills/${skill}/${MORE}`,
@@ -153,7 +153,7 @@ function listGroupFiles(
   );
 }
 
-/** Returns the names that may be tried; of private skills only names that reveal nothing. */
+/** Returns the names that may be tried; for private skills, only names that reveal nothing. */
 function writeSkills(base: string, book: CanaryBook, chance: RandomChance): readonly string[] {
   const names = [...SKILLS].map(([skill, place]) => {
     const isPrivate = chance.happens(0.5);

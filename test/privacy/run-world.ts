@@ -1,7 +1,7 @@
-import { builtInTools, createToolRegistry, skillsSource } from '@parley/agent';
+import { createBuiltInTools, createSkillsSource, createToolRegistry } from '@parley/agent';
 import { type AgentRoute, routeAgent } from '@parley/channels';
 import { getConversationAgent, toAgentConversation } from '@parley/core';
-import { type Character, characterSource } from '@parley/prompt';
+import { createPersonaSource, type PersonaSettings } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
 import { type CanaryBook, createCanaryBook, type PersonStatement } from './canaries.ts';
@@ -56,13 +56,13 @@ interface WorldPlay extends RunJudgment {
 const OWNER_ACCOUNTS: readonly string[] = [FIRST_OWNER, SECOND_OWNER, 'gamma:linked'];
 
 /** Both are files of the world, and may be private to the owner. */
-const CHARACTER: Character = {
+const CHARACTER: PersonaSettings = {
   persona: { name: 'pirate', builtIn: null },
   format: { name: 'loud', builtIn: null },
   ephemeral: 'Be brief today.',
 };
 
-/** The files for which the agent of a world asks approval; it may write all others freely. */
+/** The files for which an agent asks approval; it may write all other files freely. */
 const PROMPT_FILES = createPromptFiles([
   ...['AGENTS.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md'],
   ...['memory/', 'skills/', 'formats/', 'personas/', 'output-formats/'],
@@ -90,7 +90,7 @@ export async function runWorld(seed: number, turns: number, tally: PrivacyTally)
       [...worlds].map(([name, world]) => [name, createStagedAgent(world, chance)] as const),
     ),
     model,
-    // The owners are one person with linked accounts.
+    // The owners are linked accounts of one person.
     accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
   });
   for (const [name, owners] of AGENTS) stage.ownersOf(name).push(...owners);
@@ -111,7 +111,7 @@ export async function runWorld(seed: number, turns: number, tally: PrivacyTally)
   }
 }
 
-/** The careless parts of one agent, and the tools of its workspace. */
+/** The careless features of one agent, and its workspace tools. */
 function createStagedAgent(world: PrivateWorld, chance: RandomChance): StagedAgent {
   const hoard = createHoard(chance);
   const pathOf = () => pickHostilePath(world.paths, world.workspace.folder, chance);
@@ -120,13 +120,13 @@ function createStagedAgent(world: PrivateWorld, chance: RandomChance): StagedAge
     sources: [
       createHoardingSource(hoard, chance),
       createRelabelingSource(world, pathOf, chance),
-      skillsSource(world.skills),
-      characterSource(CHARACTER),
+      createSkillsSource(world.skills),
+      createPersonaSource(CHARACTER),
     ],
     hooks: [createHoardingHook(hoard, chance)],
     tools: (memory) =>
       createToolRegistry({
-        builtIn: builtInTools({ skills: world.skills, memory, promptFiles: PROMPT_FILES }),
+        builtIn: createBuiltInTools({ skills: world.skills, memory, promptFiles: PROMPT_FILES }),
       }).registry,
   };
 }
@@ -204,7 +204,7 @@ function changeRoutes({ chance, routes }: WorldPlay): void {
   routes.splice(0, routes.length, ...Array.from({ length: chance.below(6) }, rule));
 }
 
-/** The agent that answers there. */
+/** The agent that answers in that chat. */
 function resolveAgent(
   { routes }: WorldPlay,
   { place, writer }: IncomingMessage,
@@ -246,7 +246,7 @@ async function runToEnd(play: WorldPlay, { name, said, written }: RunningTurn): 
     await judgeRun(play, reader, `${name}, ${conversationId}, ${stage.choice.layout}`, ended);
     if (ended) break;
     tally.crashes += 1;
-    // An owner at the start of the turn may no longer be one when it resumes.
+    // An owner at the start of the turn may no longer be an owner when the turn resumes.
     changeOwners(play, 0.5);
   }
 }

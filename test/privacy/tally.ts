@@ -1,7 +1,7 @@
 /** The totals of a run of turns. */
 export interface PrivacyTally {
   turns: number;
-  /** Turns of agents other than the default one. */
+  /** Turns of agents other than the default agent. */
   others: number;
   /**
    * Turns of the main session, in each of which the private files of the layout were looked for.
@@ -23,7 +23,7 @@ export interface PrivacyTally {
   refused: number;
   /** Runs of turns that ended midway and were restarted. */
   crashes: number;
-  /** Messages that were written during a turn, and those of them that joined it. */
+  /** Messages that were written during a turn, and the messages among them that joined it. */
   late: number;
   joined: number;
   /** One line for each word that reached a reader it was not meant for. */

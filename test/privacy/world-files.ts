@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openSkills, type Skills, skillFolders } from '@parley/workspace';
+import { listSkillFolders, openSkills, type Skills } from '@parley/workspace';
 
 /** Files that are private regardless of their header. */
 export const MEMORY_FILES: readonly string[] = [
@@ -50,7 +50,7 @@ export function createSkills(base: string): Skills {
   const places = { extra: [], bundled: nowhere, project: nowhere, workspace };
   const home = join(base, 'home');
   return openSkills({
-    folders: skillFolders({ ...places, data: join(base, 'data'), home }),
+    folders: listSkillFolders({ ...places, data: join(base, 'data'), home }),
     settings: { block: [], show: 'inline', max: 150, maxCharacters: 30_000, maxFileBytes: 256_000 },
     facts: () => ({ os: 'linux', env: {}, settings: {}, tools: new Set() }),
     reserved: [],

@@ -31,7 +31,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     return { bus, heard };
   }
 
-  it('[D09] a process receives its own events immediately and once, and those of others in order', async () => {
+  it("[D09] a process receives its own events immediately and once, and other processes' events in order", async () => {
     const [one, two] = [await open(), await open()];
     one.bus.publish(stop('a'));
     expect(one.heard).toEqual([stop('a')]);
@@ -42,7 +42,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     expect(two.heard).toEqual([stop('a'), stop('b'), stop('c')]);
   });
 
-  it('[U12] pages at all gateways are refreshed, except for a change that concerns only the pages here', async () => {
+  it("[U12] pages at all gateways are refreshed, except for a change that concerns only this gateway's pages", async () => {
     const gateways = [await open({ receives: 'turns' }), await open({ receives: 'turns' })];
     const worker = await open({ receives: 'orders' });
     const [here, there] = gateways;
@@ -119,7 +119,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     stranger.disconnect();
   });
 
-  it('a closed bus publishes nothing more and keeps no process alive', async () => {
+  it('a closed bus publishes nothing more and does not keep a process alive', async () => {
     const [one, two] = [await open(), await open()];
     one.bus.publish(stop('last'));
     await one.bus.close();
@@ -145,7 +145,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
       for (let i = 0; i < 2_000; i += 1) one.publish(delta('lost'));
       expect(here).toHaveLength(2_000);
       await expect.poll(() => lines.join('\n')).toContain('are not reaching');
-      // The log combines such lines into a few, by this field.
+      // The log uses this field to combine many such lines into a few.
       expect(lines.filter((line) => !line.includes('"outage":"Redis at'))).toEqual([]);
       await server.start();
       await expect

@@ -15,7 +15,7 @@ describe.runIf(inject('redisUrl'))('the cost of a conversation for Redis', () =>
   });
   afterAll(() => server.stop());
 
-  /** Commands so far, including those inside scripts, without the queries of this test. */
+  /** Commands so far, including those inside scripts but without this test's own queries. */
   async function commands(admin: Redis): Promise<number> {
     const counts = (await admin.info('commandstats')).matchAll(/cmdstat_(\w+):calls=(\d+)/g);
     return [...counts].reduce((sum, [, name, n]) => (name === 'info' ? sum : sum + Number(n)), 0);

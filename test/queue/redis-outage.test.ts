@@ -51,7 +51,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     await sleep(1_000);
     expect(waiting.size).toBe(1);
 
-    // It starts without any of its former data.
+    // Redis starts without any of its former data.
     await server.start();
     await expect.poll(() => waiting.size).toBe(0);
     waiting.add('after');
@@ -120,7 +120,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
     const started = performance.now();
     await worker.close(200);
     await turns.close();
-    // Speed is not asserted: otherwise it would wait until Redis is back.
+    // The bound is loose: without a deadline, closing would wait until Redis is back.
     expect(performance.now() - started).toBeLessThan(10_000);
     await server.start();
   });
@@ -165,7 +165,7 @@ describe.runIf(redisUrl)('a Redis that is configured as a cache', () => {
     await turns.close();
     await server.stop();
     expect(lines).toEqual([
-      'Redis throws wake-ups away when its memory is full; set its maxmemory-policy to noeviction {"policy":"allkeys-lru"}',
+      'Redis discards wake-ups when its memory is full; set its maxmemory-policy to noeviction {"policy":"allkeys-lru"}',
     ]);
   });
 });

@@ -53,7 +53,7 @@ describe.runIf(redisUrl)('a Redis Cluster', () => {
     await worksAt({ url: node.url, cluster: { nodes: [`127.0.0.1:${node.port}`] } });
   });
 
-  it('[D09] receives all keys of the queue in one slot', async () => {
+  it('[D09] keeps all keys of the queue in one slot', async () => {
     const turns = await openTurnQueue({ url: node.url, cluster: { nodes: [] }, log: silentLogger });
     const worker = await turns.work(async () => 60_000, 1);
     for (const key of ['a', 'b', 'c']) await turns.wake(key);

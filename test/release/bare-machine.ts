@@ -29,8 +29,8 @@ const SYSTEM_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 
 /**
  * A bare machine with the clone in `clone`, made with bubblewrap; its home is in `folder`. The
- * libraries and the POSIX programs are those of this machine; nothing else of `/usr` exists there,
- * whatever is installed.
+ * libraries and the POSIX programs are those of this machine; nothing else from `/usr` exists
+ * there, whatever is installed.
  */
 export function openBareMachine(clone: string, folder: string): BareMachine {
   const home = join(folder, 'home');

@@ -16,13 +16,16 @@ import { z } from 'zod';
 const ROOT = resolve(import.meta.dirname, '../..');
 const bash = inject('bashPath');
 
-/** The programs that `.ci/run` looks for, and the one with which it would install missing ones. */
+/**
+ * The programs that `.ci/run` looks for, and the program with which it would install missing
+ * programs.
+ */
 const PROGRAMS = [
   ...['redis-server', 'pgbouncer', 'chromium-headless-shell', 'bwrap', 'promtool', 'git'],
   ...['systemd-analyze', 'apt-get'],
 ];
 const Scripts = z.object({ scripts: z.object({ check: z.string(), types: z.string() }) });
-/** Sections of npm and npx; those that a case does not name succeed silently. */
+/** Scripts for npm and npx; sections that a case does not name succeed silently. */
 interface Sections {
   readonly [command: string]: string;
 }
@@ -115,7 +118,7 @@ describe.runIf(bash)('.ci/run', () => {
       { 'npm test': failedIn('a.test.ts', 'b.test.ts', 'c.test.ts', 'd.test.ts') },
     ],
     ['an uncaught error', { 'npm test': `echo 'Unhandled Rejection'; ${failedIn('a.test.ts')}` }],
-  ])('[U09] fails for %s, and reports no file as unsteady', (_what, sections) => {
+  ])('[U09] fails for %s, and does not report any file as unsteady', (_what, sections) => {
     const { status, out, last } = ciRun(sections);
     expect({ status, last }).toEqual({
       status: 1,
@@ -153,7 +156,7 @@ describe.runIf(bash)('.ci/run', () => {
     expect(out).toContain('FAILED (exit 1)');
   });
 
-  it('[U09] runs no tests when the installation fails', () => {
+  it('[U09] does not run tests when the installation fails', () => {
     const { status, called } = ciRun({ ...PASSED, [INSTALL]: 'exit 1' });
     expect({ status, called }).toEqual({ status: 1, called: [INSTALL] });
   });

@@ -20,7 +20,7 @@ export type DockerInstruction =
 
 const Command = z.array(z.string()).min(1);
 
-/** The instructions of a Dockerfile, in order. Throws for an unsupported one. */
+/** The instructions of a Dockerfile, in order. Throws for an unsupported instruction. */
 export function readDockerfile(text: string): DockerInstruction[] {
   return text
     .replace(/^#.*\n/gm, '')

@@ -21,10 +21,10 @@ import { readDockerfile } from './dockerfile.ts';
 import { buildImage, type ContainerImage, IS_ROOT, NODE_USER, startContainer } from './image.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** The path of the libraries in the image. On a change they are those of the repository. */
+/** The path of the libraries in the image. In a normal run, they are the repository's libraries. */
 const MODULES = '/parley/node_modules';
 
-/** The files of the repository that `.dockerignore` does not exclude. */
+/** The repository files that `.dockerignore` does not exclude. */
 function contextFiles(): string[] {
   const lines = readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n');
   const taken = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
@@ -39,7 +39,7 @@ function contextFiles(): string[] {
     .filter((file) => !left.some((pattern) => pattern.test(file)));
 }
 
-/** Copies the files of the release that run into `folder`. */
+/** Copies the release files that are needed at run time into `folder`. */
 function packInto(folder: string): void {
   const { files } = z
     .object({ files: z.array(z.string()) })
@@ -54,8 +54,8 @@ function packInto(folder: string): void {
 const isPossible = inject('bubblewrapPath') !== null && inject('setprivPath') !== null;
 
 /**
- * On a change it uses the package built by the repository; a full run builds the image from the
- * first line of the Dockerfile.
+ * A normal run uses the package built by the repository; a full run builds the image from the first
+ * line of the Dockerfile.
  */
 describe.runIf(isPossible)('the image', () => {
   let folder = '';

@@ -20,7 +20,7 @@ import type { DockerInstruction } from './dockerfile.ts';
 const STEP_MS = 300_000;
 /** The user `node` of Node's own image. */
 export const NODE_USER = { uid: 1000, gid: 1000 };
-/** Only root can switch to another user; otherwise everything runs as the current one. */
+/** Only root can switch to another user; otherwise everything runs as the current user. */
 export const IS_ROOT = process.getuid?.() === 0;
 
 /** What a container starts with, and its root folder. */
@@ -214,7 +214,7 @@ function makeRoot(root: string): void {
 
 /**
  * The bubblewrap options for a process of the image. A container has its own network with only
- * loopback; build steps share this machine's, for npm.
+ * loopback; build steps share this machine's network, for npm.
  */
 function createSandboxOptions(
   { root, env, folder, user }: ContainerImage,

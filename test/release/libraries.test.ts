@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findLicenseProblems, parseAdvisories } from './libraries.ts';
 
 describe('the licenses of all libraries', () => {
-  it('[U06] are permissive, except for optional and named ones under a GPL', () => {
+  it('[U06] are permissive, except for named optional libraries under a GPL', () => {
     const lock = readFileSync(resolve(import.meta.dirname, '../../package-lock.json'), 'utf8');
     const { named, wrong } = findLicenseProblems(JSON.parse(lock).packages);
     expect(wrong).toEqual([]);
@@ -18,7 +18,7 @@ describe('the licenses of all libraries', () => {
     ['a GPL of a package that only tests use', { license: 'GPL-3.0', dev: true }, true],
     ['one of two', { license: '(MIT OR GPL-3.0-or-later)' }, true],
     ['two at once', { license: 'MIT AND GPL-3.0' }, false],
-  ])('take %s: %o → %s', (_what, library, isFine) => {
+  ])('read %s: %o → %s', (_what, library, isFine) => {
     const { wrong } = findLicenseProblems({ 'node_modules/some-library': library });
     expect(wrong.length === 0).toBe(isFine);
   });

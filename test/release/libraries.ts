@@ -62,7 +62,8 @@ export function findLicenseProblems(libraries: Readonly<Record<string, LockedLib
 }
 
 /**
- * `(MIT OR GPL-3.0)` is permissive, because one may choose. For `A AND B` both parts have to be.
+ * `(MIT OR GPL-3.0)` is permissive, because one may choose. For `A AND B`, both licenses have to be
+ * permissive.
  */
 function isFree(license: string): boolean {
   const alternatives = license.replace(/[()]/g, '').split(' OR ');

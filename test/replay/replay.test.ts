@@ -12,7 +12,7 @@ import {
   type ReplayWorld,
   type WorldOptions,
 } from '../../packages/agent/src/testing/replay-world.ts';
-import { OWNER_CHAT } from '../../packages/agent/src/testing/write-message.ts';
+import { decideAsOwner, OWNER_CHAT } from '../../packages/agent/src/testing/write-message.ts';
 import { createFreshDatabase } from '../services/fresh-database.ts';
 
 const OPTIONS: WorldOptions = {
@@ -156,17 +156,67 @@ describe('a replay without what it needs', () => {
     expect(JSON.stringify(outcome)).not.toContain('canary');
   });
 
-  it('[G22] is incomplete if other settings limit the history or name other owners', async () => {
+  it('[G22] is incomplete if the settings name other owners', async () => {
     world = await openReplayWorld(OPTIONS);
-    for (let nth = 0; nth < 4; nth += 1) await ask(`Question ${nth} ${'and so on '.repeat(40)}`);
-    const tight = { history: { entries: 2, tokens: 100 } };
-    expect(await replay(lastTurn(), tight)).toMatchObject({ missing: 'history' });
+    await ask('Hello');
     expect(await replay(lastTurn(), { owners: [] })).toMatchObject({ missing: 'settings' });
+  });
+
+  it('[G22] is incomplete if a message before it is not what it was', async () => {
+    world = await openReplayWorld(OPTIONS);
+    await ask('First.');
+    await ask('Second.');
+    const { recordedTurns, ...store } = world.scene.store;
+    const past: typeof recordedTurns.past = async (...of) => {
+      const found = await recordedTurns.past(...of);
+      return { ...found, entries: found.entries.slice(1) };
+    };
+    const outcome = await replay(lastTurn(), {
+      store: { ...store, recordedTurns: { ...recordedTurns, past } },
+    });
+    expect(outcome).toMatchObject({ kind: 'incomplete', missing: 'history' });
   });
 
   it('[G22] finds nothing of a turn that never was', async () => {
     world = await openReplayWorld(OPTIONS);
     expect(await replay('turn-none')).toBeNull();
+  });
+});
+
+describe('a replay of a turn that waited for an approval', () => {
+  it('[G22] sends its recorded first request, and says that the later ones may differ', async () => {
+    world = await openReplayWorld(OPTIONS);
+    const asks = { name: 'asks', arguments: '{"word":"a"}' };
+    await world.ask('waits', 'Do it.', [{ calls: [asks] }, { text: 'Done.' }]);
+    await decideAsOwner(world.scene.store, 'approved');
+    await world.run('resumed', OWNER_CHAT);
+    const [first, second] = world.runs;
+    expect(second?.turnId).toBe(first?.turnId);
+    world.server.replay();
+    world.server.forget();
+    const outcome = await replay(lastTurn(), {}, true);
+    expect(world.server.bodies[0]).toBe(first?.bodies[0]);
+    expect(outcome).toMatchObject({ resumed: true, before: { text: 'Done.', calls: [asks] } });
+    const { at: _, ...plain } = (await replay(lastTurn())) ?? { at: 0 };
+    expect(plain).toMatchObject({ kind: 'same', resumed: true });
+  });
+});
+
+describe('a replay under other limits than those that applied', () => {
+  it('[G22] finds where the history began from the recorded hashes', {
+    timeout: 60_000,
+  }, async () => {
+    world = await openReplayWorld({ ...OPTIONS, summarizes: false, contextTokens: 6_000 });
+    for (let nth = 0; nth < 14; nth += 1)
+      await world.ask('plain', `Question ${nth} ${'and so on '.repeat(60)}`, [{ text: 'Noted.' }]);
+    expect(world.server.bodies.at(-1)).toContain('cannot be shown');
+    const roomy = { contextTokens: () => 1_000_000 };
+    const [dry, asked] = [await replay(lastTurn(), roomy), world.runs.at(-1)?.bodies];
+    expect(dry).toMatchObject({ kind: 'same' });
+    world.server.replay();
+    world.server.forget();
+    await replay(lastTurn(), roomy, true);
+    expect(world.server.bodies).toEqual(asked);
   });
 });
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDiscordDouble } from '@parley/simulators/discord';
 import { startTelegramDouble } from '@parley/simulators/telegram';
-import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
+import { silenceLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { linkWhatsApp } from '../e2e/channel-states.ts';
 import { runCommand } from '../e2e/parley-process.ts';
 import { sendMessage, startWebScene, untilAnswer, type WebScene } from '../e2e/web-scene.ts';
@@ -16,7 +16,7 @@ import { getMessageText } from '../model/chat-request.ts';
  */
 export interface ExampleParley {
   readonly scene: WebScene;
-  /** The address of a view; for some views, of a page that shows more than the list. */
+  /** The address of a view; for some views, the address of a page that shows more than the list. */
   addressOf(view: string): string;
   /** Addresses that no navigation link leads to: single entries, and other forms of a view. */
   readonly deeper: readonly string[];
@@ -51,7 +51,7 @@ const ANSWERS: readonly (readonly [RegExp, string])[] = [
 
 /** Starts Parley on doubles of all platforms, and lets people talk to it. */
 export async function startExample(chromiumUrl: string): Promise<ExampleParley> {
-  const noisy = hushLibsignal();
+  const noisy = silenceLibsignal();
   const [telegram, discord, whatsapp] = await Promise.all([
     startTelegramDouble(),
     startDiscordDouble(),

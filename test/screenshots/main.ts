@@ -12,7 +12,7 @@ const FOLDER = join(import.meta.dirname, '../../docs/images/page');
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const ON_PHONE = new Set(['chat', 'conversations']);
-/** The widths for judging a redesign: a small phone, half a screen, a wide one. */
+/** The widths for judging a redesign: a small phone, half a screen, a wide screen. */
 const WIDTHS = [320, 800, 1440] as const;
 const SCHEMES = ['light', 'dark'] as const;
 /** Colors per picture: the page has few, and a small file matters more than exact shades. */
@@ -22,8 +22,9 @@ const TIMEOUT_MS = 8_000;
 
 /**
  * `npm run screenshots`: captures every view of the page, in light and dark, from a newly created
- * example, and each platform of `parley simulate`. `-- platforms` captures only the latter, and `--
- * widths FOLDER [VIEW …]` every view at three widths, to judge a change by eye.
+ * example, and each platform of `parley simulate`. `-- platforms` captures only the platforms, and
+ * `-- widths FOLDER [VIEW …]` captures every view at three widths, so that a change can be judged
+ * by eye.
  */
 async function captureScreenshots(
   mode?: string,
@@ -44,7 +45,7 @@ async function captureScreenshots(
   }
 }
 
-/** Captures the pictures of the documentation. */
+/** Captures the pictures for the documentation. */
 async function captureDocs(example: ExampleParley): Promise<void> {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
@@ -97,7 +98,8 @@ async function listViews(page: Page): Promise<readonly string[]> {
 }
 
 /**
- * A script for the page that replaces this machine's folders with those of a usual installation.
+ * A script for the page that replaces this machine's folders with the folders of a usual
+ * installation.
  */
 function createPathScript(data: string): string {
   const folders = [

@@ -6,7 +6,7 @@ import { findProgram, programModule } from '@parley/cli/bundle';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Builds the bundle unless there is already one of the current sources. */
+/** Builds the bundle unless one already exists for the current sources. */
 export async function buildBundle(): Promise<void> {
   const { stderr } = await promisify(execFile)(process.execPath, [
     join(ROOT, 'apps/parley/src/build/main.ts'),

@@ -13,7 +13,7 @@ const QUIET = [
 
 /**
  * Starts a headless Chromium or Chrome that makes no network requests by itself;
- * `PARLEY_TEST_CHROMIUM` names one. Tests that need a browser open a separate one in it with
+ * `PARLEY_TEST_CHROMIUM` names one. Tests that need a browser open a separate browser in it with
  * `openChromium`.
  */
 export async function startChromium(): Promise<ServiceStart> {

@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The direction that a fault affects. */
 export type FaultDirection = 'to-server' | 'to-client' | 'both';
-/** The connections that a fault affects: currently open ones, those opened from now on, or all. */
+/**
+ * The connections that a fault affects: currently open connections, connections opened from now on,
+ * or all.
+ */
 export type AffectedConnections = 'open' | 'new' | 'all';
 
 /** Injects faults between a TCP client and its server. */
@@ -27,9 +30,9 @@ export interface FaultyProxy {
    * Ends the data (FIN) toward one side of each open connection; the other direction stays open.
    */
   halfClose(direction: 'to-server' | 'to-client'): void;
-  /** Resets all open connections (RST). New ones are accepted. */
+  /** Resets all open connections (RST). New connections are accepted. */
   reset(): void;
-  /** Closes all connections and refuses new ones. */
+  /** Closes all connections and refuses new connections. */
   cut(): Promise<void>;
   /**
    * Ends every fault: no delay, nothing held back, new connections work. The port stays the same.

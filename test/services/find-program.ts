@@ -65,7 +65,7 @@ const TRIES: Partial<Record<ServiceName, (path: string) => ProgramProblem | null
   // macOS has version 3.
   bash: (path) =>
     findProblem(path, ['-c', '[ "$BASH_VERSINFO" -ge 5 ]'], 'is older than version 5'),
-  // The tar of BusyBox has no long options.
+  // BusyBox's tar does not have long options.
   tar: (path) =>
     findProblem(path, ['--version'], 'is neither GNU tar nor bsdtar', /GNU tar|bsdtar/),
   // BusyBox and macOS have different versions with other options.
@@ -106,7 +106,7 @@ function findProblem(
 /** A program that does not answer within this time, in ms, is not usable by tests. */
 const TRY_MS = 10_000;
 
-/** Tests that fill a disk mount one of their own. */
+/** Tests that fill a disk mount a disk of their own. */
 function tryMount(path: string): ProgramProblem | null {
   const folder = mkdtempSync(join(tmpdir(), 'parley-mount-'));
   try {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems assign to outgoing connections: one of those could be taken before
- * it is used.
+ * Below the ports that systems assign to outgoing connections: such a port could be taken before it
+ * is used.
  */
 const [LOWEST, HIGHEST] = [15_000, 32_000];
 const TRIES = 100;

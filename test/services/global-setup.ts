@@ -11,7 +11,10 @@ import { PROGRAMS, SERVICE_NAMES, type ServiceName } from './programs.ts';
 import type { MissingService, ServiceStart } from './provided.ts';
 import { startRedis } from './redis.ts';
 
-/** Servers are started once for all tests; for everything else in the list a test gets the path. */
+/**
+ * Servers are started once for all tests; for every other program in the list, a test gets its
+ * path.
+ */
 const START: Partial<Record<ServiceName, () => Promise<ServiceStart>>> = {
   redis: startRedis,
   postgres: startPostgres,

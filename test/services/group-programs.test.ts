@@ -8,7 +8,7 @@ const needs = fc.uniqueArray(fc.tuple(fc.string(), fc.subarray([...SERVICE_NAMES
 });
 
 describe('programs that are switched off together', () => {
-  it('[U09] never include two programs of one file, and run each file once without each of its programs', () => {
+  it('[U09] never include two programs that one file needs, and run each file once without each of its programs', () => {
     fc.assert(
       fc.property(needs, (asked) => {
         const groups = groupPrograms(new Map(asked));

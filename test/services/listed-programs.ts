@@ -21,7 +21,7 @@ const MISSING_ON_PURPOSE = /^no-such-/;
 
 /**
  * Decides whether a test may start a program, by its name or path. `path` is the PATH of the new
- * process, where a test may have put doubles of its own.
+ * process, where a test may have put its own doubles.
  */
 export function judgeStart(
   file: string,
@@ -47,7 +47,7 @@ export function judgeStart(
 
 /**
  * Whether the program was installed by npm or written by a test; the folder of listed programs
- * contains those of the machine.
+ * contains the machine's programs.
  */
 function isOurs(place: string): boolean {
   if (place.includes(`${sep}${LISTED}`)) return false;
@@ -109,7 +109,7 @@ function checkStarts(): string[] {
 
 const WHOLE = Symbol.for('parley.programs-of-the-run');
 
-/** What the files of a run may use before one is restricted to its own list. */
+/** What the files of a run may use before a file is restricted to its own list. */
 interface WholeRun {
   readonly path: string;
   readonly switches: readonly (readonly [string, string | undefined])[];

@@ -14,7 +14,7 @@ describe('the temporary folder of a test run', () => {
     else process.env.TMPDIR = before;
   });
 
-  it('is removed after the run, and the usual one is used again', () => {
+  it('is removed after the run, and the usual folder is used again', () => {
     const usual = tmpdir();
     const leave = useMemoryFolder();
     const folder = tmpdir();
@@ -31,12 +31,12 @@ describe('the temporary folder of a test run', () => {
     expect(process.env.TMPDIR).toBe('/var/tmp');
   });
 
-  it('of a killed run is removed by the next one', () => {
+  it('is removed by the next run after a kill', () => {
     const used = useMemoryFolder();
     const isInMemory = tmpdir().startsWith('/dev/shm/');
     used();
     if (!isInMemory) return;
-    // No process has this id, because Linux assigns smaller ones.
+    // No process has this id, because Linux assigns smaller ids.
     const abandoned = '/dev/shm/parley-tests-4194305-test';
     mkdirSync(abandoned);
     useMemoryFolder()();

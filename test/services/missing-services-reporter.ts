@@ -57,7 +57,7 @@ function collectFacts(
   };
 }
 
-/** Errors outside of any test, such as a file that cannot be imported or a hook that throws. */
+/** Errors outside any test, such as a file that cannot be imported or a hook that throws. */
 function countBreaks(module: TestModule): number {
   const suites = [...module.children.allSuites()];
   return module.errors().length + suites.reduce((sum, suite) => sum + suite.errors().length, 0);

@@ -23,7 +23,7 @@ export async function startPgBouncer(
     `* = host=${server.hostname} port=${server.port} user=${server.username} password=${server.password}`,
     '[pgbouncer]',
     'pool_mode = transaction',
-    // Fewer connections than a single process of Parley opens, so that each is shared.
+    // Fewer connections than a single process of Parley opens, so that each connection is shared.
     'default_pool_size = 4',
     'max_client_conn = 500',
     'listen_addr = 127.0.0.1',

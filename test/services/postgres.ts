@@ -24,9 +24,9 @@ import {
 
 /**
  * A private PostgreSQL on a free port, without fsync, or the server named by
- * `PARLEY_TEST_POSTGRES_URL`. `PARLEY_TEST_INITDB` names the initdb beside the server to start. As
- * root it runs as the user `postgres` or `nobody`, since PostgreSQL refuses to run as root.
- * `settings` override the ones that make the server fast.
+ * `PARLEY_TEST_POSTGRES_URL`. `PARLEY_TEST_INITDB` names the initdb beside the server to start. If
+ * the tests run as root, the server runs as the user `postgres` or `nobody`, because PostgreSQL
+ * refuses to run as root. `settings` override the default settings, which make the server fast.
  */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
@@ -125,7 +125,7 @@ const QUICK_SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: '200',
-  // Its storage may be in memory.
+  // The server's storage may be in memory.
   min_wal_size: '32MB',
   max_wal_size: '128MB',
   shared_buffers: '32MB',

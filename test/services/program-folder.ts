@@ -16,8 +16,8 @@ const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
  * Gives this process and its children a PATH with only the listed programs, until the returned
- * function is called. Anything else that a test, its shell or a Parley that it runs tries to start
- * is then missing on every machine, and so is a program that was switched off.
+ * function is called. Any other program is then missing on every machine, for the test, its shell
+ * and a Parley that it runs; so is a program that was switched off.
  */
 export function useListedPrograms(): () => void {
   const before = process.env.PATH ?? '';

@@ -99,7 +99,7 @@ async function firstError(child: ChildProcess): Promise<unknown> {
   return error;
 }
 
-describe('the list', () => {
+describe('the list of programs', () => {
   const files = listRepositoryFiles();
   const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 

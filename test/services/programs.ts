@@ -25,8 +25,8 @@ const LINUX_ONLY = { homebrew: null } as const;
 
 /**
  * Everything outside Node and npm that a test may start or need, with how to install it. A test
- * declares it with `inject` and the key, and is skipped where it is missing. A program that is
- * neither here nor in `ALWAYS_THERE` cannot be started by a test (see `listed-programs.ts`).
+ * declares it with `inject` and the key, and is skipped if the program is missing. A program that
+ * is neither here nor in `ALWAYS_THERE` cannot be started by a test (see `listed-programs.ts`).
  */
 export const PROGRAMS = {
   redis: {
@@ -73,7 +73,8 @@ export const PROGRAMS = {
     key: 'chromiumUrl',
     variable: 'PARLEY_TEST_CHROMIUM',
     names: [
-      // Draws no window, not even an invisible one: page tests take little more than half the time.
+      // Does not draw a window, not even an invisible one, so page tests take little more than half
+      // the time.
       'chromium-headless-shell',
       'chromium',
       'chromium-browser',

@@ -21,8 +21,8 @@ export type ServiceStart =
 
 /**
  * What `inject` returns for each key of the list: `redisUrl` and `postgresUrl` are private servers
- * whose URL contains a password; `chromiumUrl` is the `ws://…` of a running browser; the others are
- * paths of programs.
+ * whose URL contains a password; `chromiumUrl` is the `ws://…` of a running browser; all other
+ * values are paths of programs.
  */
 type ServiceValues = {
   [Name in ServiceName as (typeof PROGRAMS)[Name]['key']]: string | null;

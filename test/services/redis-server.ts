@@ -10,7 +10,7 @@ import { findRedis } from './redis.ts';
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Starts it with no data. */
+  /** Starts Redis without data. */
   start(): Promise<void>;
   /** Kills it like `kill -9`. */
   kill(): Promise<void>;
@@ -28,7 +28,7 @@ export interface RedisServer {
 export interface RedisServerOptions {
   readonly settings?: readonly string[];
   readonly password?: string;
-  /** Runs as a Sentinel, which answers questions about masters and stores no data. */
+  /** Runs as a Sentinel, which answers questions about masters and does not store data. */
   readonly sentinel?: boolean;
 }
 

@@ -39,7 +39,7 @@ describe('the end of a test run', () => {
     });
   });
 
-  it('[U09] names each package once, and none for what cannot be installed there or was switched off', () => {
+  it('[U09] names each package once, except for programs that cannot be installed there or were switched off', () => {
     const lines = (packages: RunFacts['installer']['packages']) =>
       summarizeRun({
         ...withoutPostgres,

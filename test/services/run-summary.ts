@@ -1,7 +1,9 @@
 import { PROGRAMS, type ServiceName } from './programs.ts';
 import type { MissingService } from './provided.ts';
 
-/** A test file in which some tests did not run; `services` are the missing ones that it needs. */
+/**
+ * A test file in which some tests did not run; `services` are the missing services that it needs.
+ */
 export type SkippedFile = {
   readonly file: string;
   readonly tests: number;
@@ -15,7 +17,7 @@ export type RunFacts = {
   readonly failed: number;
   readonly skipped: readonly SkippedFile[];
   readonly missing: readonly MissingService[];
-  /** Whether tests were chosen by name, so that the others were left out on purpose. */
+  /** Whether tests were chosen by name, so that all other tests were left out on purpose. */
   readonly chosenByName: boolean;
   readonly ci: boolean;
   readonly installer: Installer;
@@ -42,7 +44,7 @@ export function summarizeRun(facts: RunFacts): RunSummary {
   const counts = formatCounts(facts);
   if (facts.chosenByName) return { warning: [], counts, fails: false };
   const explained = facts.skipped.filter((file) => file.services.length > 0);
-  // A failing hook skips the tests that follow it; then the failure is the news.
+  // A failing hook skips the tests that follow it; in that case only the failure is reported.
   const unexplained =
     facts.failed > 0 ? [] : facts.skipped.filter((file) => file.services.length === 0);
   const lacking = facts.missing.length > 0 && (facts.ci || explained.length > 0);

@@ -1,6 +1,6 @@
 // `npm run test:without`: the tests that need a program must be skipped without it, and nothing
-// else may change. Runs the files that need a program again with it switched off, on a change a
-// third of them; exits with 1 when a test fails twice.
+// else may change. Runs the files that need a program again with the program switched off (a third
+// of the files in a normal run); exits with 1 when a test fails twice.
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,11 +23,10 @@ const IS_TEST = /^(?:(?:packages|apps)\/.*\/src|test)\/.*\.test\.ts$/;
  */
 const WORKERS = 2;
 /**
- * Up to this many files may have failed because the machine is busy: they run again, with nothing
- * beside them.
+ * Up to this many files may have failed because the machine is busy: they run again, on their own.
  */
 const FEW = 3;
-/** On a change, the number of days until every file has run. */
+/** In a normal run, the number of days until every file has run. */
 const DAYS = 3;
 /** The parts of Vitest's report that are used. */
 const RESULTS = z.object({
@@ -43,7 +42,7 @@ const waiting = new Set(listSkippedFiles());
 const folder = mkdtempSync(join(tmpdir(), 'parley-without-'));
 
 /**
- * Whether a file is in this run: all files in a full run, on a change those of the day among the
+ * Whether a file is in this run: a full run includes all files, a normal run a daily share of the
  * files that are due. A file that starts a program without naming it fails in every run anyway, see
  * `disableUndeclared`.
  */
@@ -79,7 +78,7 @@ async function runWithout(services: readonly ServiceName[], files: readonly stri
   if (status === 0) return [];
   const { testResults } = RESULTS.parse(JSON.parse(readFileSync(results, 'utf8')));
   const failed = testResults.filter((file) => file.status === 'failed');
-  // An error outside of all tests fails the run as well, and then the file at fault is unknown.
+  // An error outside all tests fails the run as well, and then the file at fault is unknown.
   return failed.length === 0 ? [...files] : failed.map(({ name }) => relative(ROOT, name));
 }
 

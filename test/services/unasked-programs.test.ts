@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { findTool } from './find-program.ts';
 import { PROGRAMS, SERVICE_NAMES } from './programs.ts';
 
-// This file declares no program.
+// This file does not declare any program.
 describe('a program that a test file does not declare', () => {
   it.each(SERVICE_NAMES)(
-    '[U09] is missing for it, in a shell too, whatever is installed: %s',
+    '[U09] appears to be missing, even in a shell, whatever is installed: %s',
     async (service) => {
       expect(await findTool(service)).toMatchObject({ state: 'missing' });
       const { names }: { names: readonly string[] } = PROGRAMS[service];

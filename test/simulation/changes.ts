@@ -55,7 +55,7 @@ export type TableChange =
    * the first change of its step.
    */
   | { readonly kind: 'rewound'; readonly by: 'power-cut' | 'older-copy' }
-  /** Not a change of a table: the platform accepted a part or shows a message to people. */
+  /** Not a table change: the platform accepted a part or shows a message to people. */
   | {
       readonly kind: 'sent';
       readonly part: string;

@@ -12,7 +12,7 @@ describe('faults planned from a seed', () => {
     expect(plan(7)).not.toEqual(plan(8));
   });
 
-  it('are ordered by time and lie within the scene', () => {
+  it('are ordered by time and occur within the scene', () => {
     for (let seed = 1; seed <= 50; seed += 1) {
       const times = plan(seed).map(({ at }) => at);
       expect(times).toEqual(times.toSorted((a, b) => a - b));

@@ -13,8 +13,7 @@ export interface Mutation {
   /** The scenes that may notice the fault; they take turns. */
   readonly scenes: readonly string[];
   /**
-   * The kinds of faults to use, separated by commas, when those of the scene are more than
-   * necessary.
+   * The kinds of faults to use, separated by commas, when the scene has more kinds than necessary.
    */
   readonly faults?: string;
   /**

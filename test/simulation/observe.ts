@@ -166,10 +166,10 @@ function prepareQueries(database: DatabaseSync) {
   };
 }
 
-/** A commit changes few tables, so the rows of the others are not rebuilt. */
+/** A commit changes few tables, so the rows of the other tables are not rebuilt. */
 class TableReader<Key, Row> {
   readonly #rows: StatementSync;
-  /** All values of all rows as one text, which SQLite builds faster than one object per row. */
+  /** All values of all rows as one string, which SQLite builds faster than one object per row. */
   readonly #values: StatementSync;
   readonly #keyOf: (row: Row) => Key;
   #seen: unknown;

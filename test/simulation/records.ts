@@ -2,7 +2,7 @@ import type { SimulationFault } from './faults.ts';
 import type { ModelRequest } from './world/model.ts';
 
 /**
- * A question of a person. `text` is unique in the simulation, so answers that name it can be
+ * A person's question. `text` is unique in the simulation, so answers that name it can be
  * recognized.
  */
 export interface PersonQuestion {

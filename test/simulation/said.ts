@@ -12,8 +12,8 @@ export interface PersonStatement {
 }
 
 /**
- * The questions that a message of the bot answers. It may mention others, such as one that waits
- * for an approval.
+ * The questions that a bot message answers. The message may mention other questions, such as one
+ * that waits for an approval.
  */
 export function findAnsweredQuestions(text: string): readonly string[] {
   if (!text.includes('This answers')) return [];

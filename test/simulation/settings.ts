@@ -5,7 +5,7 @@ import { createChannelSettings } from './world/platform-kind.ts';
 /** A model that sends nothing, or never ends, is abandoned within the time of a simulation. */
 const MODEL_TIMEOUTS = { firstTokenMs: 15_000, chunkMs: 15_000, totalMs: 45_000 };
 
-/** Settings of every simulated Parley, combined with those of its scene. */
+/** Settings of every simulated Parley, combined with the scene's own settings. */
 export function createSettings(
   { platforms, settings }: SimulationScene,
   isShared: boolean,

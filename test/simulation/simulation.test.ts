@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
-/** How long seeds run, in seconds: seeds that failed once, then today's, which change every day. */
+/**
+ * How long seeds run, in seconds: seeds that failed once, then today's seeds, which change every
+ * day.
+ */
 const SECONDS = process.env.CI === undefined ? 10 : 40;
 
 /** Runs the simulation in a separate process, because it replaces clocks and timers. */

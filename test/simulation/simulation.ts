@@ -19,7 +19,7 @@ import { Deployment } from './world/deployment.ts';
 import { createSimulatedModel, drawModelFault, MODEL_HOST } from './world/model.ts';
 import { SimulatedNetwork } from './world/network.ts';
 import { OvertakingController } from './world/overtaking.ts';
-import { Platform, type RevisedMessage, type Shown } from './world/platform.ts';
+import { type DisplayedMessage, Platform, type RevisedMessage } from './world/platform.ts';
 import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
 import { drawSendFate } from './world/send-weather.ts';
 import { createSharedServers } from './world/servers.ts';
@@ -58,7 +58,7 @@ export class Simulation {
   readonly remarks: PersonQuestion[] = [];
   /** Edits and deletions of messages that a gateway has accepted. */
   readonly revised: RevisedMessage[] = [];
-  /** The time of the end of the last fault, in ms; infinite before. */
+  /** When the last fault ended, in ms; infinite before that. */
   calmSince = Number.POSITIVE_INFINITY;
   /** All messages written by people, oldest first. */
   readonly said: PersonStatement[] = [];
@@ -80,7 +80,7 @@ export class Simulation {
   readonly #invariants: readonly Invariant[];
   readonly #sent: TableChange[] = [];
   readonly #answers = new Map<string, number>();
-  readonly #shown = new Map<string, Omit<Shown, 'isDeleted'>>();
+  readonly #shown = new Map<string, Omit<DisplayedMessage, 'isDeleted'>>();
 
   constructor(
     machine: SimulationMachine,
@@ -136,7 +136,7 @@ export class Simulation {
     return createChance(this.seed, name);
   }
 
-  /** Asks a question as a person; the answer of the model must name `text`. */
+  /** Asks a question as a person; the model's answer must name `text`. */
   ask(
     platform: string,
     text: string,
@@ -165,8 +165,8 @@ export class Simulation {
     return this.#answers.get(question) ?? 0;
   }
 
-  /** The platform message of a part. */
-  readonly shownPart = (part: string): Omit<Shown, 'isDeleted'> | undefined =>
+  /** The message on the platform that shows a part. */
+  readonly shownPart = (part: string): Omit<DisplayedMessage, 'isDeleted'> | undefined =>
     this.#shown.get(part);
 
   /** The time that the clock of the shared database read at a moment of the simulation. */
@@ -179,7 +179,7 @@ export class Simulation {
     return running.find((one) => one.process.name === process)?.process.pausedUntil ?? 0;
   }
 
-  /** Runs the scene with these faults, then without any until everything has finished. */
+  /** Runs the scene with these faults, then without faults until everything has finished. */
   async run(faults: readonly SimulationFault[]): Promise<SeedResult> {
     const { time } = this;
     try {
@@ -247,8 +247,8 @@ export class Simulation {
       network.serve(host, serve);
   }
 
-  /** Called when people see a message of the bot. */
-  note(platform: string, shown: Omit<Shown, 'isDeleted'>, hasKeys: boolean): void {
+  /** Called when people see a bot message. */
+  note(platform: string, shown: Omit<DisplayedMessage, 'isDeleted'>, hasKeys: boolean): void {
     const chat = `${platform}:${shown.account}:${shown.chat}`;
     this.#sent.push({ kind: 'sent', part: shown.part, key: hasKeys ? shown.key : null, chat });
     if (this.#shown.has(shown.part)) return;

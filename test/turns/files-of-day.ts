@@ -7,7 +7,7 @@ const CHOOSES = /^(?:-t|--(?:testNamePattern|changed|dir|project|shard|tagsFilte
 
 /**
  * The test files that are skipped today: of those that take turns, all but today's group. None in a
- * full run. Each group runs on one day of three, and on a different one in the next round:
+ * full run. Each group runs on one of three days, and on a different day in the next round:
  * otherwise a case that is due every third day (`isDueToday`) would never meet the day of its file.
  */
 export function listSkippedFiles(now = Date.now()): readonly string[] {
@@ -18,7 +18,10 @@ export function listSkippedFiles(now = Date.now()): readonly string[] {
   return TURNS.flatMap((files, nth) => (nth === due ? [] : files));
 }
 
-/** Vitest's commands that run or list all tests if nothing is named; it also starts without one. */
+/**
+ * Vitest's commands that run or list all tests if nothing is named; Vitest also starts without a
+ * command.
+ */
 const COMMANDS: ReadonlySet<string> = new Set(['run', 'watch', 'dev', 'list', 'bench']);
 
 /**

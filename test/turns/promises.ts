@@ -6,8 +6,8 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const ID = /\[([A-Z]\d\d)\]/g;
 const IMPORT = /(?:from|import\() ?'(\.[^']+\.ts)'/g;
 /**
- * The rows of this table run depending on the abilities of a channel, so the promises they prove
- * are not counted.
+ * The rows of this table run depending on a channel's abilities, so the promises they prove are not
+ * counted.
  */
 const ROWS = 'test/conformance/channels/';
 /** A condition that holds only on some days or in full runs. */
@@ -20,8 +20,8 @@ interface TextRange {
 }
 
 /**
- * The ids of the promises that a test file proves each time it runs: those in its titles and in the
- * tables under `test/` that it imports. A title behind a condition that only holds on some days
+ * The ids of the promises that a test file proves each time it runs: the ids in its titles and in
+ * the tables under `test/` that it imports. A title behind a condition that only holds on some days
  * does not count.
  */
 export function listPromises(file: string): ReadonlySet<string> {

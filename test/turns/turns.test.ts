@@ -48,7 +48,7 @@ describe('test files that take turns', () => {
     expect(unevenPromises(TURNS)).toEqual([]);
   });
 
-  it('[U09] are reported as missing where the only ones that prove a promise wait together', () => {
+  it('[U09] are reported as missing if the only files that prove a promise wait together', () => {
     const provesD06 = all.filter((file) => promises.get(file)?.has('D06'));
     expect(missingOn(1, [provesD06, []])).toContain('D06');
     expect(unevenPromises([provesD06, []])).toContainEqual(expect.stringMatching(/^D06: \d+, 0$/));
@@ -80,7 +80,7 @@ describe('test files that take turns', () => {
   });
 });
 
-describe('the titles of a test file', () => {
+describe("a test file's titles", () => {
   it('[U09] list what it proves each time, but not what depends on the day or a full run', () => {
     const text = `
       it('[A01] always', () => {});

@@ -1,8 +1,8 @@
 /**
- * The test files that take turns: the first group runs on one day, the next one on the following
+ * The test files that take turns: the first group runs on one day, the next group on the following
  * day. They start whole Parleys, servers, browsers or doubles of platforms, and most of what each
- * proves is proved by others as well. The groups cost about the same, and a promise that three of
- * these files prove has one of them in each group: `turns.test.ts`.
+ * proves is proved by other files as well. The groups cost about the same, and a promise that three
+ * of these files prove has one of them in each group: `turns.test.ts`.
  */
 export const TURNS: readonly (readonly string[])[] = [
   [

@@ -42,15 +42,13 @@ export async function runParleyCommand(asked: BusyParley, ...args: string[]): Pr
   return ended.out;
 }
 
-/** The messages of the bot in a Telegram chat. */
+/** The bot's messages in a Telegram chat. */
 export function listAnswers({ world }: BusyParley, chat: number): readonly string[] {
   const all = world.telegram.conversation(chat);
   return all.filter(({ from }) => from === 'bot').map(({ text }) => text);
 }
 
-/**
- * Writes in Telegram and waits until an answer contains this text; returns the id of the message.
- */
+/** Writes in Telegram and waits until an answer contains this text; returns the message's id. */
 export async function sendAndWait(
   asked: BusyParley,
   chat: number,

@@ -27,9 +27,9 @@ export const DORA = '200000000000000701';
 
 const Opened = z.object({ session: z.string() });
 
-/** Facts that a test needs but the database does not contain. */
+/** Values that a test needs but the database does not contain. */
 export interface EarlierWork {
-  /** Tokens of a person with read-only access to status pages, and of a signed-in browser. */
+  /** The tokens of a person with read-only access to status pages, and of a signed-in browser. */
   readonly viewer: string;
   readonly session: string;
   /** Ids of a message that was answered and of one that was refused. */

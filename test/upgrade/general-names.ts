@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Removes machine-specific names from a text. */
+/** Removes machine-specific names from text. */
 export interface NameReplacements {
   generalize(text: string): string;
 }
 
 /**
- * Files that are dumped, recreated at startup, written for each test, or copied by it from
- * elsewhere.
+ * Files that are dumped, recreated at startup, written for each test, or copied from elsewhere by a
+ * test.
  */
 const LEFT_OUT = /^(parley\.(yaml|db(-wal|-shm)?)|lock|lock-journal|logs?|plugins)$/;
 

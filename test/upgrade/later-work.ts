@@ -8,7 +8,7 @@ import {
   waitForRow,
 } from './asked.ts';
 
-/** The owner who receives alerts, and another one. */
+/** The owner who receives alerts, and another owner. */
 export const OWNER = 501;
 export const SECOND_OWNER = 500;
 /** The hook token in the settings of the fixture. */
@@ -17,7 +17,7 @@ const DESK_TOKEN = 'desk-token-0123456789abcdef0123456789';
 const AGAIN = 'Too Many Requests: retry after 60';
 
 /**
- * Facts that a test needs but the database does not contain: the codes of the waiting call and
+ * Values that a test needs but the database does not contain: the codes of the waiting call and
  * question.
  */
 export interface LaterWork {
@@ -26,7 +26,8 @@ export interface LaterWork {
 }
 
 /**
- * Makes Parley start the work that the kill interrupts. Numbers are questions (`model-words.ts`).
+ * Makes Parley start the work that the kill interrupts. Numbers identify questions
+ * (`model-words.ts`).
  */
 export async function beginWork(asked: BusyParley): Promise<LaterWork> {
   const { held } = asked.world;
@@ -46,7 +47,7 @@ export async function beginWork(asked: BusyParley): Promise<LaterWork> {
 
 /** A message that is accepted but not claimed by a turn: the kill follows immediately. */
 export async function writeLastMessage(asked: BusyParley): Promise<void> {
-  // The pictures of an album wait for further ones, so no turn has started.
+  // The pictures of an album wait for further pictures, so no turn has started.
   const picture = { kind: 'photo', bytes: FILES.picture } as const;
   asked.world.telegram.say({ chat: 604, text: 'q18', file: picture, album: 'birds' });
   await waitForRow(asked, "select 1 from inbox where chat_id = '604' and state = 'waiting'");
@@ -64,7 +65,7 @@ const steps = (chat: number, least: number) =>
     and id in (select turn_id from inbox where chat_id = '${chat}')
     and (select count(*) from turn_step where turn_id = turn.id) >= ${least}`;
 
-/** A started call with its effect, and one whose result is in the journal. */
+/** A started call with its effect, and a call whose result is in the journal. */
 async function beginCalls(asked: BusyParley): Promise<void> {
   const { telegram } = asked.world;
   const slow = formatToolRequest('ring_bell', { who: 'q10', slow: true });

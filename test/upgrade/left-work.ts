@@ -26,8 +26,8 @@ import type { FixtureWorld } from './world.ts';
 const LATER_MS = 60_000;
 
 /**
- * Facts about a fixture that its database does not store in readable form; the codes are those of
- * open questions.
+ * Values that a fixture's database does not store in readable form; the codes are those of open
+ * questions.
  */
 const Made = z.object({
   killedAt: z.number(),

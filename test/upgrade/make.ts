@@ -35,7 +35,7 @@ const HEARTBEAT = `# Heartbeat
 /** The database that a Parley uses while the fixture is made. */
 interface FixtureDatabase {
   readonly name: 'sqlite' | 'postgres';
-  /** Its section of the settings. */
+  /** The database's section of the settings. */
   readonly settings: string;
   /** Tables that Parley does not use with this database. */
   readonly unused: readonly string[];

@@ -24,7 +24,7 @@ type RequestQuestion =
   | { readonly kind: 'notes' }
   | { readonly kind: 'standing'; readonly task: string }
   | { readonly kind: 'sub-agent'; readonly task: string }
-  /** `results` are those of the calls since the model's last text. */
+  /** `results` are the results of the calls since the model's last text. */
   | { readonly kind: 'people'; readonly asked: string; readonly results: readonly string[] };
 
 function readQuestion({ messages }: ChatRequest): RequestQuestion {

@@ -86,7 +86,7 @@ interface SettingsSchema {
  */
 function listPossibleLeaves(schema: SettingsSchema, path: string): readonly string[] {
   const named = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
-    // Accounts of a channel have its settings, and the model of an agent has those of the model.
+    // Accounts have their channel's settings, and an agent's model has the settings of a model.
     name === 'accounts' || `${path}.${name}` === '.agents.*.model'
       ? []
       : listPossibleLeaves(inner, `${path}.${name}`),

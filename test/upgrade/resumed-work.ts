@@ -84,11 +84,11 @@ function findAnsweredNumbers(texts: readonly string[]): readonly string[] {
     .flatMap((text) => findNumbers(text.split('.')[0] ?? ''));
 }
 
-/** Actions of people. */
+/** People's actions. */
 function createPeople({ telegram, discord }: FixtureWorld, clock: () => number) {
   let next = FIRST_NUMBER;
   return {
-    /** Writes in Telegram, as the person of a direct chat or as the given person. */
+    /** Writes in Telegram, as the person in the direct chat or as the given person. */
     write(chat: number, text: string, person = chat): void {
       const from = { id: person, is_bot: false, first_name: `User ${person}` };
       const [first = ''] = text.split(' ');

@@ -84,7 +84,7 @@ for (const version of readdirSync(FIXTURES)) {
     });
   });
 
-  // A change tests only one of the two, because the stored data is the same and the store tests
+  // A normal run tests only one of the two, because the stored data is the same and the store tests
   // cover both databases.
   for (const { name, servers, isThere } of DATABASES.filter((_, nth) => isDueToday(nth, 2))) {
     describe.runIf(isThere)(`the installation of ${version} on ${name}, killed mid-work`, () => {
@@ -114,10 +114,10 @@ function finishesWork(fixture: string, servers: ServerAddresses | null): void {
     await expect.poll(() => work.asked('q42')).toBe(1);
   });
 
-  it('[G16] resumes a running turn from its journal, and repeats no effect of its calls', async () => {
+  it('[G16] resumes a running turn from its journal, and does not repeat the effects of its calls', async () => {
     await expect.poll(() => work.answered(601)).toEqual(['q10']);
     await expect.poll(() => work.answered(602)).toEqual(['q11']);
-    expect(work.said(601).join()).toContain('Whether it took effect is not known');
+    expect(work.said(601).join()).toContain('It is not known whether it took effect');
     expect(work.said(602).join()).toContain('It rang for q11.');
     expect([
       work.asked('q10'),
@@ -157,7 +157,7 @@ function finishesWork(fixture: string, servers: ServerAddresses | null): void {
     await expect.poll(files).toHaveLength(1);
     await expect.poll(() => work.said(608)).toHaveLength(1);
     expect(work.said(608)[0]).toMatch(/^⚙️/);
-    // Both are from before the kill: one failed, and one may have arrived, which its chat was told.
+    // Both are from before the kill: one failed, and one may have arrived, as its chat was told.
     expect([work.said(503), work.said(504)]).toEqual([[], []]);
   });
 
@@ -214,7 +214,7 @@ function finishesWork(fixture: string, servers: ServerAddresses | null): void {
     // The adapter tries to resume the earlier Discord session a few times, and strangers' messages
     // arrive only through a session.
     await expect.poll(() => work.stateOf('discord')).toBe('connected');
-    // From now on it is an account of the owner, in one conversation with the other account.
+    // From now on it is one of the owner's accounts, in one conversation with the other account.
     work.writeOnDiscord(DORA, 'q55 hello');
     await expect.poll(() => work.asked('q55')).toBe(1);
     work.write(OWNER, 'q56 hello');

@@ -1,4 +1,4 @@
-import { pair, refusePairing } from '@parley/channels';
+import { pairOutsideChat, refusePairing } from '@parley/channels';
 import { type Clock, change, unwrapAnswer } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ export const operations = {
     'Let a stranger in by their pairing code; without a code, list pending requests',
     Code,
     async ({ store, clock }: PairingNeeds, { code }) =>
-      unwrapAnswer('pairing-refused', await pair(store, code, clock)),
+      unwrapAnswer('pairing-refused', await pairOutsideChat(store, code, clock)),
     { role: 'operator' },
   ),
   refuse: change(

@@ -1,4 +1,4 @@
-import { approvalText, renderNoticeParts } from '@parley/channels';
+import { describeApprovalVerdict, renderNoticeParts } from '@parley/channels';
 import {
   type Clock,
   change,
@@ -169,9 +169,9 @@ async function decideApproval(
   const decided = { verdict, by } as const;
   const found = await store.approvals.decide(code, decided, clock(), (its, route) => {
     askedAt = route;
-    return renderNoticeParts(approvalText(its), route);
+    return renderNoticeParts(describeApprovalVerdict(its), route);
   });
-  const text = approvalText(found).replaceAll('`', '');
+  const text = describeApprovalVerdict(found).replaceAll('`', '');
   if (found.kind !== 'decided') throw createRefusal('not-decided', text);
   const { conversationId, rule } = found.approval;
   await wakeIfPossible(needs, { kind: 'conversation', conversationId });

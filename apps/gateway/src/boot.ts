@@ -1,4 +1,4 @@
-import { type OwnersChatDeps, ownersChat } from '@parley/channels';
+import { findOwnerChat, type OwnerChatDeps } from '@parley/channels';
 import { type Clock, type Logger, reasonOf, SILENT_TOKEN } from '@parley/core';
 import type { WakeUpQueue } from '@parley/queue';
 import type { AdmittedMessage, InboxRow } from '@parley/store';
@@ -6,7 +6,7 @@ import type { AdmittedMessage, InboxRow } from '@parley/store';
 /** The result of handling BOOT.md at startup. */
 export type BootOutcome = 'stored' | 'nothing-to-do' | 'no-owner' | 'failed';
 
-export interface BootDeps extends OwnersChatDeps {
+export interface BootDeps extends OwnerChatDeps {
   readonly lanes: Pick<WakeUpQueue, 'wake'>;
   /** Returns whether BOOT.md exists and is not empty. */
   readonly saysSomething: () => Promise<boolean>;
@@ -24,7 +24,7 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
   const { log, store, startId, clock } = deps;
   try {
     if (!(await deps.saysSomething())) return 'nothing-to-do';
-    const chat = await ownersChat(deps);
+    const chat = await findOwnerChat(deps);
     if (chat === null) {
       log.warn({}, 'BOOT.md is not run: no owner has written in a direct chat yet');
       return 'no-owner';

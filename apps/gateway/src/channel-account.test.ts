@@ -1,12 +1,12 @@
 import {
-  blameAdapter,
   type ChannelContext,
   type ChannelDefinition,
   guarded,
+  reportAdapterError,
 } from '@parley/channels';
 import { type LiveBus, silentLogger, silentMeter, systemTime } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
-import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
+import { createLocalBus, createWakeDelivery, openTurnQueue, type WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -221,7 +221,7 @@ describe('an account that other gateways may serve', () => {
     rights.isHeld = false;
     expect(allowed()).toEqual([false, false]);
     await store.outbox.enqueue([{ route, body: { text: 'late', plain: 'late' } }], 1);
-    await wakeDeliveryOn(bus)('test', 'default', '1');
+    await createWakeDelivery(bus)('test', 'default', '1');
     const notBefore = async () => (await store.outbox.unfinished(chat, 1))[0]?.notBefore;
     await expect.poll(notBefore).toBeGreaterThan(1);
     expect(happened).toEqual([expect.stringMatching(/starts$/)]);
@@ -260,7 +260,7 @@ describe('an account that other gateways may serve', () => {
     try {
       broken();
     } catch (error) {
-      expect(blameAdapter(error)).toBe(true);
+      expect(reportAdapterError(error)).toBe(true);
     }
   };
   it.each<[string, () => void]>([

@@ -3,9 +3,9 @@ import {
   type ChannelAdapter,
   type ChannelState,
   type DecisionRules,
+  findStoppingDefect,
   type HttpCapability,
   RECONNECT,
-  stoppingDefect,
 } from '@parley/channels';
 import { type AdapterValues, Defects, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
 import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/account.ts';
@@ -264,7 +264,7 @@ class OpenAccount implements ChannelAccount {
     const { channel } = this.#name;
     meter.count('parley_adapter_defects_total', { channel, function: what });
     log.error({ what, reason }, 'the adapter violated its contract');
-    const stopping = stoppingDefect(this.#defects);
+    const stopping = findStoppingDefect(this.#defects);
     if (stopping === undefined) return;
     const message = `the adapter was stopped: "${stopping}" returned invalid results several times in a row`;
     this.#fault.abort(new DefectiveError(message));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DecisionRules, ownersChat, renderNoticeParts } from '@parley/channels';
+import { type DecisionRules, findOwnerChat, renderNoticeParts } from '@parley/channels';
 import {
   type Clock,
   change,
@@ -277,10 +277,10 @@ async function sendTest(
   }
   const serves = (channel: string, account: string) => isSameAccount({ channel, account }, name);
   const { owners = [], agents } = accounts.planOf(name)?.rules ?? {};
-  let chat: Awaited<ReturnType<typeof ownersChat>> = null;
+  let chat: Awaited<ReturnType<typeof findOwnerChat>> = null;
   // With several agents, the owner may have written to any of them.
   for (const [agentName, own] of agents?.rights ?? [[undefined, { owners }] as const]) {
-    chat ??= await ownersChat({ store, owners: own.owners, agentName, serves });
+    chat ??= await findOwnerChat({ store, owners: own.owners, agentName, serves });
   }
   if (chat === null) {
     throw createChannelRefusal(

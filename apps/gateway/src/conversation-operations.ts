@@ -1,5 +1,5 @@
 import type { NewPersonReply } from '@parley/agent/person-reply';
-import type { AnswerPrinter, Situation } from '@parley/channels';
+import type { AnswerPrinter, GatewayFacts } from '@parley/channels';
 import {
   type Call,
   type Clock,
@@ -33,7 +33,7 @@ interface ConversationNeeds extends WakeServices<DeadLetterWake> {
   /** Shared by everyone who views conversations. */
   answerPrinter(): Promise<AnswerPrinter>;
   /** The models of the named agent, or of the default one. */
-  situation(agent: string | undefined): Situation | Promise<Situation>;
+  situation(agent: string | undefined): GatewayFacts | Promise<GatewayFacts>;
 }
 
 const MAX_LISTED = 50;

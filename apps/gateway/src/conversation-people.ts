@@ -1,4 +1,4 @@
-import { ownershipOf } from '@parley/channels';
+import { findOwnership } from '@parley/channels';
 import { type Clock, getConversationAgent, read } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
@@ -35,7 +35,7 @@ export const peopleOperations = {
       const people = found.map(async ({ channel, account, senderId, ...shown }) => {
         const { person } = shown;
         const [{ isOwner }, link, isPaired, today] = await Promise.all([
-          ownershipOf(store.links, agent?.owners ?? [], person),
+          findOwnership(store.links, agent?.owners ?? [], person),
           store.links.of(person),
           store.pairing.isAllowed(channel, account, senderId),
           store.spend.ofPerson({ day, personId: person }),

@@ -1,7 +1,7 @@
 import type { ChannelAdapter, ChannelDefinition } from '@parley/channels';
 import { type LiveBus, silentLogger, silentMeter, systemTime } from '@parley/core';
 import { CAPABILITIES, toRunOptions } from '@parley/core/testing';
-import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
+import { createLocalBus, createWakeDelivery, openTurnQueue, type WakeUpQueue } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';
@@ -95,7 +95,7 @@ async function owe(count: number): Promise<void> {
   });
   const others = Array.from({ length: count - 1 }, (_, nth) => partOf(nth + 1));
   await store.outbox.post({ key: 'k', parts: [partOf(0), ...others] }, systemTime.clock());
-  await wakeDeliveryOn(bus)(PLACE.channel, PLACE.account, PLACE.chatId);
+  await createWakeDelivery(bus)(PLACE.channel, PLACE.account, PLACE.chatId);
 }
 
 /** The timeout is long enough for slow machines. */

@@ -78,8 +78,8 @@ export const operations = {
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
       if (text === null) throw createRefusal('no-version', `${name} has no version ${version}.`);
       // The agent package is loaded only when a comparison needs it.
-      const { soulDiff } = await import('@parley/agent');
-      return { text, diff: text === now?.text ? '' : soulDiff(text, now?.text ?? '') };
+      const { diffSouls } = await import('@parley/agent');
+      return { text, diff: text === now?.text ? '' : diffSouls(text, now?.text ?? '') };
     },
   ),
   restore: change(

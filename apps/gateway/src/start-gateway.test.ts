@@ -4,8 +4,8 @@ import {
   type ChannelContext,
   type ChannelDefinition,
   type ChannelState,
-  conversationIdOf,
   type DecisionRules,
+  toConversationId,
 } from '@parley/channels';
 import {
   type Attachment,
@@ -199,7 +199,7 @@ describe('a gateway', () => {
     const [one, two] = [platform('one'), platform('two')];
     await open([ready(one.definition), ready(two.definition)]);
     expect(await one.say('hello')).toMatchObject({ kind: 'accepted' });
-    expect(await store.inbox.waiting(conversationIdOf(messageIn('one', '')))).toBe(1);
+    expect(await store.inbox.waiting(toConversationId(messageIn('one', '')))).toBe(1);
     await two.say('/whoami');
     await expect.poll(() => two.sent.length).toBe(1);
     expect(two.sent[0]?.body.plain).toContain('two:u');
@@ -306,7 +306,7 @@ describe('a gateway', () => {
     await good.say('again');
     expect(good.sent).toHaveLength(1);
     // The notice becomes part of the conversation, so that the owner can ask the agent about it.
-    const conversationId = conversationIdOf(messageIn('good', ''));
+    const conversationId = toConversationId(messageIn('good', ''));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const begun = await store.lanes.begin(work, 'collect', 't1', 1);
     const { groupContext = [] } = begun.kind === 'turn' ? begun.turn : {};

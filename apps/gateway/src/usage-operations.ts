@@ -1,5 +1,5 @@
 import { type Clock, RoleNeededError, read } from '@parley/core';
-import type { Spent, Store, UsageGrouping } from '@parley/store';
+import type { CountedUsage, Store, UsageGrouping } from '@parley/store';
 import { z } from 'zod';
 
 /** A daily usage limit in the settings (G17). */
@@ -75,7 +75,7 @@ export const operations = {
         perPersonDaily: highest.person,
         perGroupDaily: highest.group,
         perStrangerDaily: null,
-      } satisfies Record<UsageCap['name'], Spent | null>;
+      } satisfies Record<UsageCap['name'], CountedUsage | null>;
       return {
         ...{ by, until: lastDay, timeZone },
         /** The groupings that the caller may request. */
@@ -87,7 +87,7 @@ export const operations = {
          * `used` is today's usage by everyone, or the highest usage of one person or group; null if
          * unknown.
          */
-        caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as Spent | null })),
+        caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as CountedUsage | null })),
       };
     },
     { role: 'viewer' },

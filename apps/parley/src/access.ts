@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
+  createLocalTime,
   createSpendGuard,
-  localTimeIn,
   type SpendGuard,
   type SpendScope,
   type TurnLimits,
@@ -11,13 +11,13 @@ import {
   type AgentRules,
   APPROVAL_CODE_LENGTH,
   type ChannelDefinition,
+  createOneTimeCode,
   type DecisionRules,
-  oneTimeCode,
 } from '@parley/channels';
 import { api } from '@parley/channels/api';
 import type { Clock, Logger } from '@parley/core';
 import type { PlannedAccount, UsageFacts } from '@parley/gateway';
-import { strangerCap } from '@parley/settings';
+import { getStrangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type LoadedSettings, withHosted } from './settings.ts';
 
@@ -151,7 +151,7 @@ export function toApprovalRules({
 }: LoadedSettings['settings']): NonNullable<TurnServices['approvals']> {
   return {
     rules: { ...rules, waitMs: waitMinutes * 60_000 },
-    newCode: () => oneTimeCode(randomBytes(APPROVAL_CODE_LENGTH), APPROVAL_CODE_LENGTH),
+    newCode: () => createOneTimeCode(randomBytes(APPROVAL_CODE_LENGTH), APPROVAL_CODE_LENGTH),
   };
 }
 
@@ -194,7 +194,7 @@ export function openSpendGuard(
   named?: { readonly name: string; readonly settings: LoadedSettings['settings'] },
 ): SpendGuard {
   const { perStrangerDaily: _resolved, ...caps } = settings.spend;
-  const { cap, from } = strangerCap(settings.spend);
+  const { cap, from } = getStrangerCap(settings.spend);
   if (named === undefined) logStrangerCap(log, listOpenPlaces(channels), { cap, from });
   const deps = { store, log, ...(clock && { clock }), isStranger: isStranger.bind(null, channels) };
   return createSpendGuard(
@@ -211,7 +211,7 @@ function toSpendCaps({ perStrangerDaily: cap, ...caps }: LoadedSettings['setting
 
 /** Returns the spending caps shown in usage reports (U07), broadest first. */
 export function toUsageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
-  const localTime = localTimeIn(agent.timeZone);
+  const localTime = createLocalTime(agent.timeZone);
   const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;
   const caps = names.flatMap((name) => {
     const cap = spend[name];
@@ -224,7 +224,7 @@ export function toUsageFacts({ agent, spend }: LoadedSettings['settings']): Usag
 function logStrangerCap(
   log: Logger,
   places: readonly string[],
-  { cap, from }: ReturnType<typeof strangerCap>,
+  { cap, from }: ReturnType<typeof getStrangerCap>,
 ): void {
   if (places.length === 0) return;
   if (cap === null) {

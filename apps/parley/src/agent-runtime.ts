@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AgentMcp, openMedia } from '@parley/agent';
 import { type AskCron, newId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
-import { contextTokensOf, effectiveWindow } from '@parley/models';
+import { getContextTokens, resolveWindow } from '@parley/models';
 import {
   createServedCheck,
   listOwners,
@@ -92,7 +92,7 @@ export async function openAgentRuntime(
       ...{ owners, approvals, model: model.model, clock, monotonic, log },
       subAgentLimits: toSubAgentLimits(settings),
       contextTokens: () =>
-        effectiveWindow(model.model, contextTokensOf(settings.model, model.model.id)),
+        resolveWindow(model.model, getContextTokens(settings.model, model.model.id)),
     },
   );
   return {

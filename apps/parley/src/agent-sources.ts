@@ -2,24 +2,24 @@ import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import {
+  createMemoryCommands,
+  createMemoryHook,
+  createMemorySource,
   type MemoryCommands,
   MemoryService,
-  memoryCommands,
-  memoryHook,
-  memorySource,
   type TurnHook,
 } from '@parley/agent';
 import { RESERVED_COMMANDS, type SkillCommands } from '@parley/channels';
 import { isMissingFile, type LiveBus, type Logger, type Reader, systemTime } from '@parley/core';
 import { getConfigPath } from '@parley/core/installation';
-import type { Character, ContextSource, NamedText } from '@parley/prompt';
+import type { ContextSource, NamedText, PersonaSettings } from '@parley/prompt';
 import type { MemoryIndex, Store } from '@parley/store';
 import {
+  listSkillFolders,
   type MemorySearch,
   openMemorySearch,
   openSkills,
   type Skills,
-  skillFolders,
   type Workspace,
   type WorkspaceView,
 } from '@parley/workspace';
@@ -54,7 +54,7 @@ export function openInstalledSkills(
   const extra = settings.skills.extra.map((path) =>
     resolve(base, path.replace(/^~(?=\/|$)/, home)),
   );
-  const folders = skillFolders({
+  const folders = listSkillFolders({
     extra: [...added, ...extra],
     bundled: getConfigPath('skills'),
     data: folder.path,
@@ -118,7 +118,7 @@ export function openMemory(
   };
   const commands =
     durable &&
-    memoryCommands({
+    createMemoryCommands({
       ...{ service, workspace, accountsOf, clock: systemTime.clock },
       store: durable.store,
       asked: durable.store.adapterValues('parley', 'forget'),
@@ -132,8 +132,8 @@ export function openMemory(
   const search = openMemorySearch(workspace);
   return {
     tools: { memory: { service, search } },
-    sources: [memorySource({ service, search, index, accountsOf })],
-    hooks: [memoryHook(offers)],
+    sources: [createMemorySource({ service, search, index, accountsOf })],
+    hooks: [createMemoryHook(offers)],
     parts: { memory: service, memorySearch: search, ...(commands && { memoryCommands: commands }) },
   };
 }
@@ -160,7 +160,7 @@ export async function openCharacter(
   { persona, format, ephemeral, skipContextFiles }: LoadedSettings['settings']['agent'],
   workspace: Workspace,
   log: Logger,
-): Promise<Character> {
+): Promise<PersonaSettings> {
   const view = workspace.for({ kind: 'guest', conversationId: 'start' });
   return {
     persona: await readNamedText('personas', persona, view, log),

@@ -1,6 +1,6 @@
 import { openMcp } from '@parley/agent';
 import { fetchPublic } from '@parley/tools/web';
-import { localLock } from '@parley/workspace';
+import { createLocalLock } from '@parley/workspace';
 import { listOwners, planAccounts } from './access.ts';
 import { type AgentRuntime, type KnownModel, openAgentRuntime } from './agent-runtime.ts';
 import type { LoadedPlugins } from './plug-in.ts';
@@ -80,7 +80,7 @@ export async function openMcpServices(
   const { createMcpNotes } = await import('./commands/checks/mcp-accepted.ts');
   const { createMcpSignIns, openSignIns, createSignInLocks } = await import('./mcp-sign-ins.ts');
   const onOffer = createMcpNotes(options.folder, options);
-  const locks = await createSignInLocks(loaded, options, services, localLock);
+  const locks = await createSignInLocks(loaded, options, services, createLocalLock);
   const signInAt = openSignIns(options, locks, fetchPublic);
   return {
     settings,

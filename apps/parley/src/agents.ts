@@ -1,5 +1,5 @@
 import type { ShownAgent } from '@parley/gateway';
-import { placeOfRoute } from '@parley/settings';
+import { describeRoute } from '@parley/settings';
 import { listOwners } from './access.ts';
 import { type ChosenAgent, type LoadedSettings, listAgents } from './settings.ts';
 
@@ -40,8 +40,8 @@ function describeAgentRules(
   { name, settings: { agent } }: ChosenAgent,
   { routes }: LoadedSettings['settings'],
 ): readonly string[] {
-  const rules = routes.filter((route) => route.agent === agent.id).map(placeOfRoute);
-  const hasRest = routes.some((route) => placeOfRoute(route) === REST);
+  const rules = routes.filter((route) => route.agent === agent.id).map(describeRoute);
+  const hasRest = routes.some((route) => describeRoute(route) === REST);
   return name === undefined && !hasRest ? [...rules, REST] : rules;
 }
 

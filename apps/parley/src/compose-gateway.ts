@@ -1,7 +1,7 @@
 import {
-  bootOfMachine,
   type CommandServices,
   createAnswerPrinter,
+  getBootId,
   openSendNotes,
 } from '@parley/channels';
 import { newId } from '@parley/core';
@@ -40,7 +40,7 @@ export async function composeGateway(
   opened: AsyncDisposableStack,
 ) {
   const { folder, clock, log } = options;
-  const boot = bootOfMachine();
+  const boot = getBootId();
   const sendNotes =
     boot === undefined ? undefined : openSendNotes(folder.sendNotes, boot, { now: clock(), log });
   opened.defer(() => sendNotes?.close());

@@ -1,19 +1,19 @@
 import {
+  addTraces,
+  createAgentRunner,
   createCompactor,
+  createMemoryKeeper,
   createTurnRunner,
-  keepMemories,
+  createUnknownAgentNotice,
+  createYesterdaySource,
   notifyOfSoul,
-  runByAgent,
+  runHeartbeatsWith,
+  runSubAgentsWith,
   type TurnServices,
-  unknownAgent,
-  withHeartbeats,
-  withSubAgents,
-  withTraces,
-  yesterdaySource,
 } from '@parley/agent';
 import { GIVEN_UP, renderNoticeParts } from '@parley/channels';
 import { newId, type ReplyRoute } from '@parley/core';
-import { contextTokensOf, effectiveWindow } from '@parley/models';
+import { getContextTokens, resolveWindow } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { createServedCheck, HISTORY, toSubAgentLimits, toTurnLimits } from './access.ts';
@@ -50,11 +50,11 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
     [undefined, main.run],
     ...others.map(([name, { run }]) => [name, run] as const),
   ]);
-  const runTurn = runByAgent(runs, main.runWithout);
+  const runTurn = createAgentRunner(runs, main.runWithout);
   const worker = await startLaneWorker(
     {
       lanes: store.lanes,
-      runTurn: recordTurns(shared.work, withTraces(shared, runTurn, loaded.settings.agent.id)),
+      runTurn: recordTurns(shared.work, addTraces(shared, runTurn, loaded.settings.agent.id)),
       work: shared.work,
       notifyGivenUp: createGivenUpNotifier(shared),
       ...lanes,
@@ -110,13 +110,13 @@ function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
   const services = createTurnServices(agents, own);
   const summing = { ...services, ...createSummaries(agents, own) };
   const compactor = createCompactor(summing);
-  const yesterday = yesterdaySource(summing);
+  const yesterday = createYesterdaySource(summing);
   const deps = { ...services, compactor, sources: [...own.agent.sources, yesterday] };
   const runWith = (with_: TurnServices) =>
-    withHeartbeats(with_, withSubAgents(with_, createTurnRunner(with_)));
+    runHeartbeatsWith(with_, runSubAgentsWith(with_, createTurnRunner(with_)));
   return {
     run: runWith(deps),
-    runWithout: (id: string) => runWith({ ...services, unavailable: unknownAgent(id) }),
+    runWithout: (id: string) => runWith({ ...services, unavailable: createUnknownAgentNotice(id) }),
     runDue: () => own.proactive.heartbeat.runDue(),
     close: async () => void (await Promise.all([compactor.close(), yesterday.close()])),
   };
@@ -166,7 +166,7 @@ export function createTurnServices(
     spendGuard,
     owners,
     history: HISTORY,
-    contextTokens: () => effectiveWindow(model, contextTokensOf(settings.model, model.id)),
+    contextTokens: () => resolveWindow(model, getContextTokens(settings.model, model.id)),
     media,
     heartbeat: proactive.rules,
     wake: (conversationId) => shared.turns.wake(conversationId),
@@ -190,7 +190,7 @@ function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: Ag
       ),
     // People's messages are saved to memory before a summary replaces them (G11).
     ...(memory !== undefined && {
-      beforeCompact: keepMemories({
+      beforeCompact: createMemoryKeeper({
         ...{ ...shared, store, service: memory, workspace, agent: place, owners },
         index: store.memories,
       }),

@@ -1,5 +1,5 @@
-export { formatBanner as banner } from './banner.ts';
-export { runStart as start } from './commands/start.ts';
+export { formatBanner } from './banner.ts';
+export { runStart } from './commands/start.ts';
 export { type DataFolder, locateDataFolder } from './data-folder.ts';
 export type { StartOptions } from './process-options.ts';
 export { type RunningParley, startParley } from './start-parley.ts';

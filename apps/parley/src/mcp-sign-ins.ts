@@ -5,11 +5,11 @@ import type { McpSignIns } from '@parley/gateway';
 import {
   beginSignIn,
   finishSignIn,
-  type SignInMeans,
+  listSecrets,
   type SignInServer,
+  type SignInServices,
   SignInState,
   type SignInVault,
-  secretsIn,
 } from '@parley/tools/mcp';
 import type { FetchPublic } from '@parley/tools/web';
 import type { WorkspaceLock } from '@parley/workspace';
@@ -55,12 +55,12 @@ export function openSignIns(
   { folder, secrets }: Pick<SignInOptions, 'folder' | 'secrets'>,
   locks: SignInLocks,
   fetchPublic: FetchPublic,
-): (server: string) => SignInMeans {
+): (server: string) => SignInServices {
   return (server) => {
     const lock = locks.get(server);
     if (lock === undefined) throw new Error(`no lock for the MCP server ${server}`);
     const known = (state: SignInState): SignInState => {
-      secrets.add(secretsIn(state));
+      secrets.add(listSecrets(state));
       return state;
     };
     const read = async (): Promise<SignInState | null> => {
@@ -114,7 +114,7 @@ function writeSignInState(
 /** Returns the sign-ins for the configured MCP servers. */
 export function createMcpSignIns(
   { mcp }: Pick<LoadedSettings['settings'], 'mcp'>,
-  signInAt: (server: string) => SignInMeans,
+  signInAt: (server: string) => SignInServices,
   { clock }: Pick<SignInOptions, 'clock'>,
 ): McpSignIns {
   const servers = Object.entries(mcp).flatMap(([name, { url, oauth = {} }]): SignInServer[] =>

@@ -1,7 +1,7 @@
 import type { Runtime } from '@parley/core';
 import type { Scrub, Secrets } from '@parley/core/telemetry';
 import {
-  type AnswerAside,
+  type AnswerAsides,
   type ChatModel,
   createChatModel,
   type ModelEvent,
@@ -108,7 +108,7 @@ async function* scrubEvents(
   }
 }
 
-function scrubAside(aside: AnswerAside | undefined, scrub: Scrub): AnswerAside | undefined {
+function scrubAside(aside: AnswerAsides | undefined, scrub: Scrub): AnswerAsides | undefined {
   if (aside === undefined) return undefined;
   const { reasoning, dropped } = aside;
   const clean = dropped.map(({ raw, problem }) => ({ raw: scrub(raw), problem: scrub(problem) }));

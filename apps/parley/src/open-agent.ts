@@ -5,35 +5,35 @@ import {
   type AgentProfile,
   type BuiltInToolDeps,
   bootSource,
-  builtInTools,
   createBootstrapSource,
+  createBuiltInTools,
+  createLocalTime,
+  createSandboxSource,
+  createSkillsSource,
+  createTodosSource,
   createToolRegistry,
-  localTimeIn,
   NO_MCP,
   type SoulService,
-  sandboxSource,
-  skillsSource,
   type ToolProblem,
   type ToolRegistry,
-  todosSource,
 } from '@parley/agent';
 import type { LiveBus, Logger, Reader } from '@parley/core';
 import { getConfigPath } from '@parley/core/installation';
 import { HEARTBEAT_READS } from '@parley/proactive';
 import {
-  builtInLayers,
-  characterSource,
+  applyFileLimits,
+  applySwitches,
   createAssembler,
+  createBuiltInLayers,
   createLayerRegistry,
-  declaredReads,
-  firstSet,
+  createPersonaSource,
+  getLayout,
   IDENTITY_FILE,
-  layoutNamed,
+  listDeclaredReads,
+  mergeIdentityFields,
   type PromptAssembler,
   readChannelFormats,
   readIdentity,
-  withFileLimits,
-  withSwitches,
 } from '@parley/prompt';
 import {
   createPromptFiles,
@@ -41,7 +41,7 @@ import {
   type ManagedFile,
   openWorkspace,
   type PromptFiles,
-  patternsInside,
+  toPatternsInside,
   type Workspace,
   type WorkspaceLock,
 } from '@parley/workspace';
@@ -136,12 +136,12 @@ export async function openAgent(options: OpenAgentOptions) {
     log,
   });
   const own = [
-    characterSource(await openCharacter(agent, workspace, log)),
+    createPersonaSource(await openCharacter(agent, workspace, log)),
     bootSource,
     createBootstrapSource(workspace),
-    skillsSource(skills),
-    ...(settings.exec.enabled ? [sandboxSource(settings.exec, workspace.folder)] : []),
-    ...(work.todos === undefined ? [] : [todosSource(work.todos)]),
+    createSkillsSource(skills),
+    ...(settings.exec.enabled ? [createSandboxSource(settings.exec, workspace.folder)] : []),
+    ...(work.todos === undefined ? [] : [createTodosSource(work.todos)]),
     ...remembering.sources,
   ];
   // Later sources take precedence, so Parley's own sources follow the sources of plugins.
@@ -154,7 +154,7 @@ export async function openAgent(options: OpenAgentOptions) {
     ...reads,
     ...[...sources, ...hooks].flatMap(({ reads = [] }) => reads),
     // Settings and profiles also become part of the prompt, so they count as prompt files.
-    ...patternsInside(workspace.folder, [options.folder.settingsFile, options.folder.profiles]),
+    ...toPatternsInside(workspace.folder, [options.folder.settingsFile, options.folder.profiles]),
   ]);
   const outside = createOutsideTools(settings, { workspace, promptFiles }, options);
   const tools = openTools(
@@ -187,10 +187,10 @@ async function describeAgent(
 ) {
   // The agent's name is visible to everyone, so it comes from IDENTITY.md as a group sees the file.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
-  const identity = firstSet([given, agent]);
+  const identity = mergeIdentityFields([given, agent]);
   const { name, emoji } = await readIdentity(everyone, { agent: identity });
   const { id, timeZone, clockMinutes, responseFormat } = agent;
-  const time = { timeZone, localTime: localTimeIn(timeZone), clockMinutes };
+  const time = { timeZone, localTime: createLocalTime(timeZone), clockMinutes };
   const place = {
     ...{ id, name: agentName, identity, workspace: copyOf ?? workspace.folder, ...time },
     responseFormat,
@@ -217,7 +217,7 @@ export function openTools(
     readonly log: Logger;
   },
 ): ToolRegistry {
-  const builtIn = builtInTools(own);
+  const builtIn = createBuiltInTools(own);
   const onProblem = ({ message, ...problem }: ToolProblem) =>
     log.warn(problem, `a tool was left out: ${message}`);
   const { registry, problems } = createToolRegistry({
@@ -253,11 +253,11 @@ async function openPrompt(
   log: Logger,
 ): Promise<{ readonly prompt: PromptAssembler; readonly reads: readonly FilePattern[] }> {
   const formats = await readChannelFormats(FORMATS);
-  const layers = createLayerRegistry([...builtInLayers(formats), ...plugins.layers]);
-  const house = withFileLimits(layoutNamed(name), limits);
-  const layout = withSwitches(plugins.place(house, layers.get), context);
+  const layers = createLayerRegistry([...createBuiltInLayers(formats), ...plugins.layers]);
+  const house = applyFileLimits(getLayout(name), limits);
+  const layout = applySwitches(plugins.place(house, layers.get), context);
   return {
     prompt: createAssembler({ layers, layout, log }),
-    reads: declaredReads(layers, layout),
+    reads: listDeclaredReads(layers, layout),
   };
 }

@@ -1,4 +1,4 @@
-import { soulDiff } from '@parley/agent';
+import { diffSouls } from '@parley/agent';
 import { escapeUnclear } from '@parley/agent/shown-arguments';
 import type { OperatorApprovals } from '@parley/gateway';
 import type { SettingsChange } from '@parley/settings/edit';
@@ -96,7 +96,7 @@ function createAgentFiles({ store, workspace, clock }: ApprovalDeps): OperatorAp
       const proposed = parseProposedFile(shown);
       if (proposed === null) return null;
       const now = await agentFiles.content(proposed.path);
-      return soulDiff(now === null ? '' : escapeUnclear(now).trimEnd(), proposed.text);
+      return diffSouls(now === null ? '' : escapeUnclear(now).trimEnd(), proposed.text);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import { type AddedTools, builtInTools } from '@parley/agent';
-import { blameAdapter, type ChannelDefinition } from '@parley/channels';
+import { type AddedTools, createBuiltInTools } from '@parley/agent';
+import { type ChannelDefinition, reportAdapterError } from '@parley/channels';
 import { type Clock, type Logger, reasonOf, silentLogger, systemTime } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { PluginLine } from '@parley/gateway/api';
@@ -56,7 +56,7 @@ export async function loadPluginsOf(
   if (plugins.length === 0) {
     return { loaded: first, definitions: channels, report: [], agent: NO_PLUGINS };
   }
-  const { allParts, describeOutcome, guardedLayer, loadPlugins, placeLayers } = await import(
+  const { combineParts, describeOutcome, guardLayer, loadPlugins, placeLayers } = await import(
     '@parley/plugins'
   );
   const taken = { tools: listToolNames(), channels: channels.map(({ id }) => id) };
@@ -64,7 +64,7 @@ export async function loadPluginsOf(
   const { workspace } = first.settings.agent;
   const onFound = containment?.add ?? (() => {});
   const outcomes = await loadPlugins({ plugins, base, workspace, log, clock, taken, onFound });
-  const parts = allParts(outcomes);
+  const parts = combineParts(outcomes);
   const definitions = [...channels, ...parts.channels];
   const loaded = parts.channels.length > 0 ? readSettings(folder, env, definitions) : first;
   const agent: AgentPlugins = {
@@ -72,7 +72,7 @@ export async function loadPluginsOf(
     tools: outcomes.flatMap((outcome) =>
       outcome.kind === 'loaded' ? [{ from: outcome.name, tools: outcome.parts.tools }] : [],
     ),
-    layers: parts.layers.map((layer) => guardedLayer(layer)),
+    layers: parts.layers.map((layer) => guardLayer(layer)),
     place: (layout, layerOf) => placeLayers(layout, parts.layers, layerOf),
   };
   // The report is rebuilt for each status request, because plugins can fail while they run.
@@ -90,7 +90,7 @@ export async function loadPluginsOf(
 
 function listToolNames(): string[] {
   const read = () => Promise.reject(new Error('only the names are asked for'));
-  return builtInTools({ skills: { read } }).map(({ name }) => name);
+  return createBuiltInTools({ skills: { read } }).map(({ name }) => name);
 }
 
 export interface PluginLocation {
@@ -108,7 +108,7 @@ export type ErrorContainment = ReturnType<typeof containErrors>;
 export function containErrors(log: Logger) {
   const places: PluginLocation[] = [];
   const onError = (error: unknown): void => {
-    if (blameAdapter(error)) return;
+    if (reportAdapterError(error)) return;
     const plugin = findPluginOnStack(error, places);
     // Node then prints the error and ends the process, as it does without this listener.
     if (plugin === undefined) throw error;

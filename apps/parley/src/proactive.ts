@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { newsChecker, postNotice } from '@parley/agent';
-import { oneTimeCode, ownersChat, resolveAgent, senderNow } from '@parley/channels';
+import { createNewsChecker, postNotice } from '@parley/agent';
+import {
+  createOneTimeCode,
+  findCurrentSender,
+  findOwnerChat,
+  resolveAgent,
+} from '@parley/channels';
 import {
   type Checkpoint,
   type Clock,
@@ -18,13 +23,13 @@ import {
 import { type BootDeps, CHANNEL_DEFINITIONS, type PlannedAccount, runBoot } from '@parley/gateway';
 import {
   type Cron,
+  countTokensToday,
   createCron,
   createFindTarget,
   createHooks,
   createJudge,
   Heartbeat,
   type Hooks,
-  tokensToday,
 } from '@parley/proactive';
 import type { OperatorCron } from '@parley/proactive/cron';
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
@@ -56,7 +61,7 @@ export function openHeartbeat(
   const targetOf = (tell: string) => createFindTarget({ ...deps, agentName, serves, chats, tell });
   const findTarget = targetOf(settings.notify);
   const notify = async (key: string, markdown: string) => {
-    const chat = await ownersChat({ ...deps, agentName, serves });
+    const chat = await findOwnerChat({ ...deps, agentName, serves });
     if (chat === null) return;
     const { conversationId, last } = chat;
     await postNotice(
@@ -72,7 +77,9 @@ export function openHeartbeat(
     settings,
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
     findTarget,
-    checkForNews: newsChecker(createOutsideTools(all, { workspace, promptFiles }, { folder })),
+    checkForNews: createNewsChecker(
+      createOutsideTools(all, { workspace, promptFiles }, { folder }),
+    ),
     wake: (lane) => turns.wake(lane),
     deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });
@@ -81,7 +88,7 @@ export function openHeartbeat(
     limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
       // Runs that a hook starts do not count toward the heartbeat's budget; `spend` limits both.
       if (run.agent !== agent.id) return {};
-      const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
+      const left = settings.tokensPerDay - (await countTokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
     },
     upkeep: { notes: settings.memoryUpkeepDays, tokens: settings.memoryTokens },
@@ -156,7 +163,7 @@ export function openCron(
     timeZoneOf: (name) => (agents.get(name ?? '')?.agent ?? agent).timeZone,
     async askOwner({ agent: agentName, ...question }) {
       const owners = listOwners(settingsOf(agentName));
-      const chat = await ownersChat({ store, owners, agentName, serves });
+      const chat = await findOwnerChat({ store, owners, agentName, serves });
       if (chat === null) return false;
       const { conversationId, last } = chat;
       const notice = { ...question, route: last.route, conversationId };
@@ -166,9 +173,9 @@ export function openCron(
     settings: cron,
     senderNow: async (origin, name) => {
       const rules = findAccountRules(accounts, origin.channel, origin.account);
-      return rules === null ? null : senderNow({ store, rules }, origin, name);
+      return rules === null ? null : findCurrentSender({ store, rules }, origin, name);
     },
-    newCode: () => oneTimeCode(randomBytes(CODE_LENGTH), CODE_LENGTH),
+    newCode: () => createOneTimeCode(randomBytes(CODE_LENGTH), CODE_LENGTH),
     planned: async () => bus?.publish({ type: 'schedule-due', schedule: 'cron' }),
     wake: (conversationId) => {
       checkpoint('job-fired');

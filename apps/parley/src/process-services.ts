@@ -1,10 +1,10 @@
 import { createCheckRunner, newId, reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
-import type { AccountStatus, Health } from '@parley/gateway';
-import { openBus, openTurnQueue, wakeDeliveryOn } from '@parley/queue';
+import type { AccountStatus, HealthReport } from '@parley/gateway';
+import { createWakeDelivery, openBus, openTurnQueue } from '@parley/queue';
 import { openStore, type Setback, StoreError } from '@parley/store';
-import { localLock, type WorkspaceLock } from '@parley/workspace';
+import { createLocalLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import {
   createMissingDatabaseError,
@@ -141,12 +141,12 @@ async function openDurable(
       ? { workspaceLock: undefined }
       : await import('./shared-lock.ts');
   const lockOf = (own: LoadedSettings['settings']) =>
-    workspaceLock?.(own, { store, processId, clock, monotonic, random, log }) ?? localLock();
+    workspaceLock?.(own, { store, processId, clock, monotonic, random, log }) ?? createLocalLock();
   return {
     store,
     turns,
     bus,
-    deliver: wakeDeliveryOn(bus),
+    deliver: createWakeDelivery(bus),
     lockOf,
     tracer: traces?.tracer ?? silentTracer,
   };
@@ -171,7 +171,7 @@ async function openTraces(
   return tracing;
 }
 
-type ScrapeMetrics = (channels: readonly AccountStatus[], health: Health) => Promise<string>;
+type ScrapeMetrics = (channels: readonly AccountStatus[], health: HealthReport) => Promise<string>;
 
 function openScrape(deps: GaugeDeps, metrics: Metrics): ScrapeMetrics {
   let gauges: Promise<ReadGauges> | undefined;

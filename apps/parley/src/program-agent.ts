@@ -12,7 +12,7 @@ import {
 } from './cli.ts';
 import type { NewPluginFlags } from './commands/plugins/new-plugin.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
-import type { ReplayFlags } from './commands/replay/replay.ts';
+import type { ReplayFlags } from './commands/replay/replay-choice.ts';
 
 interface AgentsFlags {
   readonly person?: string;

@@ -1,4 +1,4 @@
-import { nearestWord } from '@parley/settings';
+import { findNearestWord } from '@parley/settings';
 import { type Command, Option } from 'commander';
 import {
   addAgentOption,
@@ -131,7 +131,7 @@ function readSimulateWords(
   for (const word of words) {
     const named = PLATFORMS.find((one) => one === word);
     if (named === undefined && !/[./\\]/.test(word)) {
-      const meant = nearestWord(word, PLATFORMS);
+      const meant = findNearestWord(word, PLATFORMS);
       const hint =
         meant === undefined
           ? `(Platforms are ${PLATFORMS.join(', ')}; the name of a scene has a dot or a slash in it.)`

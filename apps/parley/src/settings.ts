@@ -4,11 +4,11 @@ import type { ChannelDefinition } from '@parley/channels';
 import { formatCounted } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
-import { ModelSettings, modelChoices } from '@parley/models';
+import { listModelChoices, ModelSettings } from '@parley/models';
 import {
   describeProblem,
+  findNearestWord,
   loadSettings,
-  nearestWord,
   type ProfileChoice,
   type SettingsResult,
 } from '@parley/settings';
@@ -36,10 +36,11 @@ export function checkSettings(
     missingSecret,
     dataFolder: folder.path,
     modelSchema: ModelSettings,
-    modelChoices,
+    modelChoices: listModelChoices,
     channelSchemas: Object.fromEntries(channels.map(({ id, settings }) => [id, settings])),
     channelIds: Object.fromEntries(channels.map(({ id, ids }) => [id, ids])),
-    findHosted: (sections, own) => findHostedChannels(sections, own, { env, nearestWord }),
+    findHosted: (sections, own) =>
+      findHostedChannels(sections, own, { env, nearestWord: findNearestWord }),
     defaultChannels: ALWAYS,
   });
 }
@@ -119,7 +120,7 @@ export function findChosenAgent(
   const own = agents.get(asked);
   if (own !== undefined) return { name: asked, settings: own };
   const names = [id, ...agents.keys()];
-  const meant = nearestWord(asked, names);
+  const meant = findNearestWord(asked, names);
   throw new CliError(
     'no-agent',
     `The settings have no agent ${JSON.stringify(asked)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} The agents are ${names.join(', ')}.`,

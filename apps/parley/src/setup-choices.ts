@@ -1,5 +1,5 @@
 import type { SetupPlatform, SetupProvider } from '@parley/gateway/api';
-import { detectLocalServers, usualServerAt } from '@parley/models/probe';
+import { detectLocalServers, findUsualServer } from '@parley/models/probe';
 
 /**
  * Labels of settings in the setup forms of the page and the terminal, used to describe problems.
@@ -86,7 +86,7 @@ export async function listSetupProviders(
   const found = await detectLocalServers(where);
   const here = found.map(({ baseUrl, model }): SetupProvider => {
     const { host } = new URL(baseUrl);
-    const name = `${usualServerAt(baseUrl) ?? 'A server'}, found at ${host}`;
+    const name = `${findUsualServer(baseUrl) ?? 'A server'}, found at ${host}`;
     return {
       name,
       provider: 'openai-compatible',

@@ -9,7 +9,12 @@ import {
   systemTime,
 } from '@parley/core';
 import type { LeaseRepository, NamedLease, Store } from '@parley/store';
-import { type Hold, localLock, openWorkspace, type WorkspaceLock } from '@parley/workspace';
+import {
+  createLocalLock,
+  type LockHold,
+  openWorkspace,
+  type WorkspaceLock,
+} from '@parley/workspace';
 import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
@@ -66,11 +71,14 @@ export interface SharedLockDeps extends LeaseDeps {
  * lease gets an error before it writes.
  */
 export function createSharedLock(deps: SharedLockDeps): WorkspaceLock {
-  const here = localLock();
+  const here = createLocalLock();
   return { hold: (work) => here.hold(() => holdAmongAll(deps, work)) };
 }
 
-async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promise<T>): Promise<T> {
+async function holdAmongAll<T>(
+  deps: SharedLockDeps,
+  work: (hold: LockHold) => Promise<T>,
+): Promise<T> {
   const { name, monotonic, random, patienceMs = TIMEOUT_MS } = deps;
   const started = monotonic();
   for (let pause = RECHECK_MS.first; ; pause = Math.min(pause * 2, RECHECK_MS.last)) {
@@ -122,7 +130,7 @@ interface LeaseMoment {
  */
 export async function runWhileHeld<T>(
   deps: LeaseDeps,
-  work: (hold: Hold) => Promise<T>,
+  work: (hold: LockHold) => Promise<T>,
 ): Promise<
   { readonly kind: 'done'; readonly result: T } | { readonly kind: 'busy'; readonly owner: string }
 > {
@@ -142,7 +150,7 @@ function renewLease(
   { leases, name, clock, monotonic, log }: LeaseDeps,
   lease: NamedLease,
   asked: LeaseMoment,
-): Hold & { readonly end: () => void } {
+): LockHold & { readonly end: () => void } {
   let last: LeaseMoment | null = asked;
   const renew = async (): Promise<void> => {
     const now = { at: clock(), ticks: monotonic() };

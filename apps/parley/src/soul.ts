@@ -1,10 +1,10 @@
 import {
+  createLocalTime,
+  createSoulCommand,
   createSpendGuard,
-  localTimeIn,
   type ScenarioServices,
   SoulService,
   type SoulTrial,
-  soulCommand,
 } from '@parley/agent';
 import type { OperatorSoul } from '@parley/agent/soul';
 import {
@@ -66,10 +66,10 @@ export function openSoul(
     log,
     ...(trial !== undefined && { trial }),
   });
-  const localTime = localTimeIn(agent.timeZone);
+  const localTime = createLocalTime(agent.timeZone);
   return {
     service,
-    command: soulCommand(service, localTime),
+    command: createSoulCommand(service, localTime),
     /** The agent's tool for making proposals; absent if proposals have no effect. */
     tool: soul.apply === 'never' ? {} : { soul: { service, localTime } },
   };
@@ -121,7 +121,7 @@ export function createSpending(
   const place = { name, timeZone: agent.timeZone };
   const own = named && capsOf(spend);
   const guard = createSpendGuard({ store, log }, capsOf(named?.ofAll ?? spend), place, own);
-  const localTime = localTimeIn(agent.timeZone);
+  const localTime = createLocalTime(agent.timeZone);
   const day = () => localTime(clock()).date;
   const account = () => ({ day: day(), personId: '', groupId: null, agent: name });
   const reader = { kind: 'owner', conversationId: purpose } as const;
@@ -162,5 +162,5 @@ export async function createOfflineSoul(
   const deps = { folder, store, lock, ...systemTime, log: silentLogger, named };
   const { service } = openSoul(settings, deps);
   await service.sync('at-once');
-  return { service, localTime: localTimeIn(settings.agent.timeZone) };
+  return { service, localTime: createLocalTime(settings.agent.timeZone) };
 }

@@ -1,7 +1,7 @@
-import { type LocalTime, withTimeLimit } from '@parley/agent';
+import { type LocalTime, runWithTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import { type GaugeReading, type LoopLag, openLoopLag } from '@parley/core/telemetry';
-import type { AccountStatus, Health } from '@parley/gateway';
+import type { AccountStatus, HealthReport } from '@parley/gateway';
 import type { StatusReport } from '@parley/gateway/api';
 import { TURNS, type WakeUpQueue } from '@parley/queue';
 import { type RetentionRun, type RunningProcess, type Store, StoreError } from '@parley/store';
@@ -126,7 +126,7 @@ export function openGauges(deps: GaugeDeps) {
   const lag = openLoopLag();
   return async (
     channels: readonly AccountStatus[],
-    health: Health,
+    health: HealthReport,
   ): Promise<readonly GaugeReading[]> => {
     const read = await Promise.all([
       readOrSkip(deps, 'database', () => readDatabaseGauges(deps)),
@@ -143,7 +143,7 @@ async function readOrSkip(
   work: () => Promise<readonly GaugeReading[]>,
 ): Promise<readonly GaugeReading[]> {
   try {
-    return await withTimeLimit({ ms: TIMEOUT_MS }, work);
+    return await runWithTimeLimit({ ms: TIMEOUT_MS }, work);
   } catch (error) {
     log.warn({ what, reason: reasonOf(error) }, 'gauges left out of a scrape');
     return what === 'database' ? [createSingleGauge('parley_database_up', 0)] : [];

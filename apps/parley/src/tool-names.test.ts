@@ -1,4 +1,4 @@
-import { BUILT_IN_TOOLS, type BuiltInToolDeps, builtInTools } from '@parley/agent';
+import { BUILT_IN_TOOLS, type BuiltInToolDeps, createBuiltInTools } from '@parley/agent';
 import { describe, expect, it } from 'vitest';
 import type { LoadedSettings } from './settings.ts';
 import { findUnknownTools } from './tool-names.ts';
@@ -24,7 +24,7 @@ describe('tools that the settings name', () => {
       ...{ documents: {}, sendFile: {}, speak: {}, ownMessages: {}, soul: {}, web },
       exec: { workspace: { folder: '' }, promptFiles: { patterns: [] }, forbidden: [] },
     } as unknown as BuiltInToolDeps;
-    const names = builtInTools(deps).map(({ name }) => name);
+    const names = createBuiltInTools(deps).map(({ name }) => name);
     expect([...BUILT_IN_TOOLS].sort()).toEqual([...new Set(names)].sort());
   });
 

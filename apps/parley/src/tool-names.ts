@@ -1,5 +1,5 @@
 import { BUILT_IN_TOOLS } from '@parley/agent';
-import { nearestWord, type SettingsProblem } from '@parley/settings';
+import { findNearestWord, type SettingsProblem } from '@parley/settings';
 import { z } from 'zod';
 import type { LoadedSettings } from './settings.ts';
 
@@ -42,7 +42,7 @@ export function findUnknownTools(
         const tool = entry.replace(/:.*$/s, '');
         return isKnown(tool)
           ? []
-          : [createNoEffectProblem(`${at}${list}[${nth}]`, entry, nearestWord(tool, known))];
+          : [createNoEffectProblem(`${at}${list}[${nth}]`, entry, findNearestWord(tool, known))];
       }),
     );
   });

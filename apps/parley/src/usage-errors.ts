@@ -1,4 +1,4 @@
-import { nearestWord } from '@parley/settings';
+import { findNearestWord } from '@parley/settings';
 import type { Command } from 'commander';
 
 /**
@@ -41,7 +41,8 @@ export function refuseWord(parent: Command, word: string): never {
   const path = parent.parent === null ? '' : `${parent.name()} `;
   const names = parent.commands.map((known) => known.name());
   const others = parent.commands.flatMap((known) => known.aliases());
-  const meant = findMeantCommand(word, names) ?? nearestWord(word, [...names, ...others, 'help']);
+  const meant =
+    findMeantCommand(word, names) ?? findNearestWord(word, [...names, ...others, 'help']);
   const all = path === '' ? '' : `\n(Available commands: ${names.join(', ')}.)`;
   const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
   return parent.error(`error: unknown command '${path}${word}'${hint}`);

@@ -1,8 +1,8 @@
 import type { PluginLayer } from '@parley/plugins';
 
 /**
- * The text never changes, so it is placed among the most stable parts; `after` would choose another
- * position.
+ * The text never changes, so it belongs with the most stable parts of the prompt; `after` would
+ * choose another position.
  */
 export const tableManners: PluginLayer = {
   id: 'table-manners',

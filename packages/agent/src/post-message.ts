@@ -1,7 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, type ReplyRoute, restoreLiteral } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
-import type { AgentFile, NewPart, PartWithBytes, Post, PostResult, Store } from '@parley/store';
+import type {
+  AgentFile,
+  NewPart,
+  PartWithBytes,
+  PostRequest,
+  PostResult,
+  Store,
+} from '@parley/store';
 import { getVisibleAnswer, markSystemMessage } from './answer/visible-text.ts';
 
 export interface PostDeps {
@@ -10,8 +17,8 @@ export interface PostDeps {
   readonly clock: Clock;
 }
 
-export interface PostRequestOfTurn extends Pick<Post, 'key' | 'turn'> {
-  /** It is built from the stored facts about the chat, never from text by a model. */
+export interface PostRequestOfTurn extends Pick<PostRequest, 'key' | 'turn'> {
+  /** Built from the stored facts about the chat, never from text by a model. */
   readonly route: ReplyRoute;
   readonly markdown: string;
   /** A file to send, with the text as its caption. */
@@ -45,8 +52,8 @@ export async function postMessage(
   const parts = addButtonsToPart([first, ...others], buttons);
   const result = await store.outbox.post({ ...post, parts }, clock());
   if (!('chat' in result)) return result;
-  // Delivery is woken for an already stored message as well, because the process that stored it may
-  // have died before waking delivery.
+  // Delivery is also woken for a message that is already stored, because the process that stored it
+  // may have died before waking delivery.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
   return result;
 }
@@ -81,16 +88,16 @@ export async function postNotice(
 }
 
 function addButtonsToPart(
-  [first, ...others]: Post['parts'],
+  [first, ...others]: PostRequest['parts'],
   buttons: PostRequestOfTurn['buttons'],
-): Post['parts'] {
+): PostRequest['parts'] {
   if (buttons === undefined) return [first, ...others];
   const last = others.at(-1);
   if (last === undefined) return [{ ...first, buttons: [...buttons] }];
   return [first, ...others.slice(0, -1), { ...last, buttons: [...buttons] }];
 }
 
-/** A part with a file, whose rendered text is the caption. */
+/** A message part with a file, whose rendered text is the caption. */
 export function createFilePart(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,

@@ -48,7 +48,7 @@ describe('an answer with a response format', () => {
     ['in a code fence', `\`\`\`json\n${GOOD}\n\`\`\``],
     ['in a tilde fence', `~~~\n${GOOD}\n~~~\n`],
   ])(
-    '[P04] is delivered without its code fence and requested once if it matches: %s',
+    '[P04] is delivered without its code fence, after a single request, if it matches: %s',
     async (_, answer) => {
       expect(await ask(FORMAT, [answer])).toEqual([GOOD]);
       expect(scene.model.asked).toHaveLength(1);
@@ -65,8 +65,8 @@ describe('an answer with a response format', () => {
   it.each([
     ['{"copies": -1}', 'copies: Too small'],
     ['{"copies": 1, "more": 2}', 'Unrecognized key'],
-    ['Three copies.', 'it is no JSON'],
-    ['NO_REPLY', 'it is no JSON'],
+    ['Three copies.', 'it is not JSON'],
+    ['NO_REPLY', 'it is not JSON'],
     ['[1]', 'expected object'],
   ])(
     '[P04] is requested a second time, with the mismatch named, if it does not match: %s',

@@ -7,9 +7,9 @@ import {
   reasonOf,
 } from '@parley/core';
 import {
-  countedInput,
+  type CountedUsage,
+  countInputTokens,
   type SpendAccount,
-  type Spent,
   type SpentOfDay,
   type Store,
   type TurnRepository,
@@ -35,7 +35,7 @@ export interface SpendCheck {
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
   readonly reader: Reader;
-  /** The chat of the question; absent if no person asked. */
+  /** The chat in which the question was asked; absent if no person asked. */
   readonly at?: SpendScope;
 }
 
@@ -120,7 +120,10 @@ export function createSpendGuard(
     const line = `${cap} ${of}`;
     if (logged.lines.has(line)) return;
     logged.lines.add(line);
-    log.warn({ cap, of, day }, 'a spend cap is reached; the model is not asked before midnight');
+    log.warn(
+      { cap, of, day },
+      'a spend cap has been reached; the model will not be called before midnight',
+    );
   };
   return async ({ account, used, byOwner, reader, at }) => {
     const known = at !== undefined && isStranger(at) ? 'stranger' : 'known';
@@ -128,7 +131,7 @@ export function createSpendGuard(
     // No query is needed if no cap applies.
     if (!hasCaps && (by !== 'stranger' || perStrangerDaily === undefined)) return;
     const turn = {
-      tokens: used === null ? 0 : countedInput(used) + used.outputTokens,
+      tokens: used === null ? 0 : countInputTokens(used) + used.outputTokens,
       costUsd: used?.costUsd ?? 0,
     };
     const spent = hasCaps
@@ -182,9 +185,9 @@ type SpenderKind = 'owner' | 'known' | 'stranger';
 export function findReachedCap(
   caps: SpendCaps,
   spent: Omit<SpentOfDay, 'ofAgent'>,
-  { turn, by }: { readonly turn: Spent; readonly by: SpenderKind },
+  { turn, by }: { readonly turn: CountedUsage; readonly by: SpenderKind },
 ): ReachedCap | null {
-  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: Spent): boolean =>
+  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: CountedUsage): boolean =>
     (cap?.tokens !== undefined && tokens + turn.tokens >= cap.tokens) ||
     (cap?.usd !== undefined && costUsd + turn.costUsd >= cap.usd);
   const isExempt = by === 'owner' && !caps.capOwners;

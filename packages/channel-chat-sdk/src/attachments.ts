@@ -1,4 +1,4 @@
-import { type FilesCapability, readUpTo, unreadText } from '@parley/channels';
+import { describeUnread, type FilesCapability, readUpTo } from '@parley/channels';
 import { ChannelError, type InboundMessage } from '@parley/core';
 import type { Adapter, Attachment } from 'chat';
 import { z } from 'zod';
@@ -68,7 +68,7 @@ export function describeUnreadFiles(
   names: readonly string[],
   type: InboundMessage['chat']['type'],
 ): string {
-  return names.map((name) => unreadText(`the file ${name}`, type)).join('\n');
+  return names.map((name) => describeUnread(`the file ${name}`, type)).join('\n');
 }
 
 function toInboundAttachment(

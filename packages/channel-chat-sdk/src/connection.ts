@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import {
   type ChannelContext,
   type ChannelEnv,
+  computeReconnectBackoff,
   RECONNECT,
-  reconnectBackoff,
   reportAndWait,
 } from '@parley/channels';
 import { reasonOf } from '@parley/core';
@@ -127,7 +127,7 @@ export class Connection {
     }
     // A connection that was open is reopened immediately, because Slack closes each one every few
     // hours.
-    const afterMs = failures === 0 ? 0 : reconnectBackoff(failures - 1, random());
+    const afterMs = failures === 0 ? 0 : computeReconnectBackoff(failures - 1, random());
     return reportAndWait({ kind: 'retry', afterMs, reason }, this.#deps, signal);
   }
 

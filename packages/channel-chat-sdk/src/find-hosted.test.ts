@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clearSecretsIn, loadSettings, nearestWord } from '@parley/settings';
+import { findClearSecrets, findNearestWord, loadSettings } from '@parley/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findHostedChannels } from './index.ts';
@@ -25,7 +25,8 @@ function load(yaml: string, env: Record<string, string> = {}) {
     modelChoices: () => new Map(),
     channelSchemas: { telegram, web, lines },
     channelIds: { telegram: undefined, web: undefined, lines: undefined },
-    findHosted: (sections, own) => findHostedChannels(sections, own, { env, nearestWord }),
+    findHosted: (sections, own) =>
+      findHostedChannels(sections, own, { env, nearestWord: findNearestWord }),
   });
   if (result.kind === 'invalid') throw new Error(JSON.stringify(result.problems, null, 2));
   return result;
@@ -190,7 +191,7 @@ describe('[F15] [G18] the secrets of a hosted channel', () => {
   chat: { use: '@chat-adapter/gchat', options: { credentials: '${file}' } }
   mail: { use: '@resend/chat-sdk-adapter', env: { RESEND_API_KEY: re_1234567890 } }
 `);
-    expect(clearSecretsIn(join(folder, 'parley.yaml'))).toEqual([
+    expect(findClearSecrets(join(folder, 'parley.yaml'))).toEqual([
       'channels.slack.options.botToken (line 2)',
       'channels.chat.options.credentials (line 3)',
       'channels.mail.env.RESEND_API_KEY (line 4)',

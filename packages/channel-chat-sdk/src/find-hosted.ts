@@ -1,4 +1,4 @@
-import type { Block, Finding, HostedChannels } from '@parley/settings';
+import type { Block, HostedChannels, SettingsFinding } from '@parley/settings';
 import { z } from 'zod';
 import {
   type AdapterFacts,
@@ -17,7 +17,7 @@ export interface HostDeps {
 type AdapterVerdict =
   | { readonly kind: 'hosted'; readonly facts: AdapterFacts; readonly remark?: FindingRemark }
   | ({ readonly kind: 'refused' } & FindingRemark);
-type FindingRemark = Pick<Finding, 'expected' | 'nearest'>;
+type FindingRemark = Pick<SettingsFinding, 'expected' | 'nearest'>;
 
 /**
  * A channel's name becomes part of chat ids and addresses. `api` is Parley's own channel for
@@ -40,8 +40,8 @@ export function findHosted(
 ): HostedChannels {
   const channels = new Map<string, ReturnType<typeof createHostedChannel>>();
   const secrets: string[] = [];
-  const findings: Finding[] = [];
-  const warnings: Finding[] = [];
+  const findings: SettingsFinding[] = [];
+  const warnings: SettingsFinding[] = [];
   for (const [channel, section] of Object.entries(sections)) {
     const written = Object(section) as Block;
     if (!Object.hasOwn(written, 'use') || hasOwnUse(own, channel)) continue;

@@ -2,9 +2,9 @@ import {
   type ChannelEnv,
   type ChannelState,
   guarded,
-  handling,
   realEnv,
   reportAndWait,
+  setHandledEvent,
 } from '@parley/channels';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import {
@@ -109,7 +109,7 @@ export class Connection {
       listener: (...args: ClientEvents[E]) => void,
     ) => client.on(name, guarded(name, listener));
     client.on(Events.Raw, (raw: GatewayEvent, shard: number) => {
-      handling(raw.t);
+      setHandledEvent(raw.t);
       const handle = guarded(raw.t, () => {
         if (raw.t === 'READY') onSessionStart(shard);
         onEvent(raw, shard);

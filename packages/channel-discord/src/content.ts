@@ -1,4 +1,4 @@
-import { unreadText } from '@parley/channels';
+import { describeUnread } from '@parley/channels';
 import type { Authored, InboundMessage } from '@parley/core';
 import { listMessageAttachments, listOwnAttachments } from './attachments.ts';
 import {
@@ -171,18 +171,19 @@ function separateWords(
   { chat: { type } }: ChatDetails,
   { own, shown, hasFiles }: MessageParts,
 ): Pick<InboundMessage, 'text' | 'quotation'> {
-  const unread = (chatType: typeof type) => shown.unread.map((what) => unreadText(what, chatType));
+  const unread = (chatType: typeof type) =>
+    shown.unread.map((what) => describeUnread(what, chatType));
   if (own.trim() !== '') {
     const quoted = [shown.text, ...unread('group')].filter(Boolean).join('\n');
     return { text: own, ...(quoted !== '' && { quotation: { text: quoted } }) };
   }
   const text = [shown.text, ...unread(type)].filter(Boolean).join('\n');
   if (text !== '' || hasFiles) return { text };
-  if (findMessageKind(message.type) === undefined) return { text: unreadText(NEW_KIND, type) };
+  if (findMessageKind(message.type) === undefined) return { text: describeUnread(NEW_KIND, type) };
   // An empty message: in a group, Discord may withhold the text; in a direct chat, the person has
   // sent unreadable content.
   const isMention = message.content.trim() !== '';
-  return { text: type === 'direct' && !isMention ? unreadText('something', type) : '' };
+  return { text: type === 'direct' && !isMention ? describeUnread('something', type) : '' };
 }
 
 /** The context that decides which text counts as typed by the sender. */

@@ -1,4 +1,4 @@
-import { type ChannelContext, type ChannelEnv, reconnectBackoff } from '@parley/channels';
+import { type ChannelContext, type ChannelEnv, computeReconnectBackoff } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import type { StartTimer } from './connection.ts';
 import {
@@ -172,7 +172,7 @@ export class EarlierSessions {
       from = resumed.position();
       if (signal.aborted) return 'stopped';
       if (ending !== 'failed') return ending === 'refused' ? 'stopped' : ending;
-      const afterMs = reconnectBackoff(failures, random());
+      const afterMs = computeReconnectBackoff(failures, random());
       log.warn(
         { afterMs },
         'Discord does not resume the earlier session yet, which may hold direct messages from new people; trying again',

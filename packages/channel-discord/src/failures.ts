@@ -1,8 +1,8 @@
 import {
-  type AfterConnectionFailure,
+  type ConnectionFailureDecision,
   callOutcome,
+  computeReconnectBackoff,
   RECONNECT,
-  reconnectBackoff,
 } from '@parley/channels';
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
@@ -216,7 +216,7 @@ export function decideAfterConnectionFailure(
   failures: number,
   random: number,
   now: number,
-): AfterConnectionFailure {
+): ConnectionFailureDecision {
   const code = closeCode ?? CODE_OF_MESSAGE.find(([message]) => message.test(reason))?.[1];
   const final = code === undefined ? undefined : GIVE_UP.get(code);
   if (final !== undefined) return { kind: 'give-up', reason: final[0], fix: final[1] };
@@ -226,6 +226,6 @@ export function decideAfterConnectionFailure(
     const afterMs = Math.max(BETWEEN_LOGINS_MS, untilReset);
     return { kind: 'retry', afterMs, reason: `no logins are left for today: ${reason}` };
   }
-  const afterMs = retryAfterMs ?? reconnectBackoff(failures, random);
+  const afterMs = retryAfterMs ?? computeReconnectBackoff(failures, random);
   return { kind: 'retry', afterMs, reason: `Discord cannot be reached: ${reason}` };
 }

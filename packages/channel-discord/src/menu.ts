@@ -2,8 +2,8 @@ import {
   type ChannelContext,
   type CommandInfo,
   type CommandUses,
+  describeOmitted,
   fitMenu,
-  leftOutText,
 } from '@parley/channels';
 import type { DiscordApi, MenuCommand } from './api.ts';
 import { DISCORD_MENU, type DiscordSettings } from './settings.ts';
@@ -87,7 +87,7 @@ export async function registerMenu(
   if (serializeCommands(current, isOffered) === serializeCommands(wanted, isOffered)) return 'same';
   await api.setMenu(applicationId, wanted);
   const { leftOut } = fitMenu(commands, DISCORD_MENU, uses);
-  const text = leftOutText('Discord', leftOut);
+  const text = describeOmitted('Discord', leftOut);
   if (text !== null) {
     const left = leftOut.map(({ name }) => name);
     log.warn({ commands: left }, text);

@@ -1,13 +1,13 @@
 import {
   type ChannelContext,
   type ChannelEnv,
+  computeReconnectBackoff,
   type HttpCapability,
+  isSameSecretText,
   parseJson,
   readBody,
-  reconnectBackoff,
   reportAndWait,
   type SecretDoor,
-  sameSecret,
 } from '@parley/channels';
 import { createLanes, reasonOf } from '@parley/core';
 import { z } from 'zod';
@@ -32,7 +32,7 @@ class InterruptionError extends Error {}
 
 /**
  * Repeats the step of a delivery method until the signal is aborted or Telegram refuses the token,
- * pausing after failures. The step receives whether the previous one succeeded. Never rejects.
+ * pausing after failures. The step receives whether the previous step succeeded. Never rejects.
  */
 async function maintainConnection(
   deps: UpdatesDeps,
@@ -64,7 +64,7 @@ async function recoverConnection(
 ): Promise<boolean> {
   const { api, log, random } = deps;
   const retry = (reason: string): Promise<boolean> => {
-    const afterMs = reconnectBackoff(failures, random());
+    const afterMs = computeReconnectBackoff(failures, random());
     return reportAndWait({ kind: 'retry', afterMs, reason }, deps, signal);
   };
   if (thrown instanceof InterruptionError) return retry(thrown.message);
@@ -121,7 +121,7 @@ interface WebhookDeps extends UpdatesDeps {
  * million bytes, and Telegram would redeliver a refused update forever.
  */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** The interval at which the webhook is checked to be still set, in ms. */
+/** The interval between checks that the webhook is still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),
@@ -168,7 +168,7 @@ export class Webhook implements HttpCapability {
     if (request.method !== 'POST') return createEmptyResponse(405, { allow: 'POST' });
     const given = request.headers.get('x-telegram-bot-api-secret-token');
     if (given === null) return createEmptyResponse(401);
-    if (!sameSecret(given, this.#deps.webhook.secret)) {
+    if (!isSameSecretText(given, this.#deps.webhook.secret)) {
       const waitSeconds = door?.refuseWrong() ?? 0;
       return waitSeconds === 0
         ? createEmptyResponse(401)

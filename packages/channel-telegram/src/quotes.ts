@@ -1,4 +1,4 @@
-import { unreadText } from '@parley/channels';
+import { describeUnread } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { renderPollOption } from './cards.ts';
 import { renderAnsweredTask } from './checklist.ts';
@@ -71,7 +71,7 @@ export function readQuotation({
   if (external !== undefined) return { quotation: toExternalQuotation(external, words) };
   if (story !== undefined) {
     const from = story.chat && (story.chat.title ?? story.chat.first_name);
-    const text = unreadText('a story', 'group');
+    const text = describeUnread('a story', 'group');
     return { quotation: { text, ...(from === undefined ? {} : { from }) } };
   }
   return answered !== undefined || words === '' ? {} : { quotation: { text: words } };

@@ -1,4 +1,4 @@
-import { unreadText } from '@parley/channels';
+import { describeUnread } from '@parley/channels';
 import type { Attachment, ChatType } from '@parley/core';
 import { listVisibleFiles } from './attachments.ts';
 import { type CardFields, renderCards } from './cards.ts';
@@ -84,7 +84,7 @@ export function renderMessageText(
   const { cards, unread } = shown;
   const isNothing = words === '' && cards.length === 0 && listVisibleFiles(message).length === 0;
   const named = unread ?? (isNothing ? nameUnknownContent(message) : undefined);
-  return joinNonEmpty([words, ...cards, named === undefined ? '' : unreadText(named, type)]);
+  return joinNonEmpty([words, ...cards, named === undefined ? '' : describeUnread(named, type)]);
 }
 
 const LABELS: Readonly<Record<Attachment['kind'], string>> = {
@@ -105,19 +105,19 @@ export function renderQuotedText(
   me?: BotIdentity,
 ): string {
   const { words, cards, unread } = readVisibleContent(message, me);
-  const named = unread === undefined ? '' : unreadText(unread, 'group');
+  const named = unread === undefined ? '' : describeUnread(unread, 'group');
   const text =
     joinNonEmpty([words, ...cards, named]) ||
     listVisibleFiles(message).map(formatAttachmentLabel).join(' ');
   const isUnknown = text === '' && findEventReason(message) === undefined && hasContent(message);
-  return isUnknown ? unreadText(nameUnknownContent(message), 'group') : text;
+  return isUnknown ? describeUnread(nameUnknownContent(message), 'group') : text;
 }
 
 function formatAttachmentLabel({ kind, name }: Attachment): string {
   return name === undefined ? `[${LABELS[kind]}]` : `[${LABELS[kind]}: ${name}]`;
 }
 
-/** Joins the texts with line breaks, leaving out empty ones. */
+/** Joins the non-empty strings with line breaks. */
 export function joinNonEmpty(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== '').join('\n');
 }

@@ -1,4 +1,4 @@
-import { type CommandInfo, isCommand, parseCommand, unreadText } from '@parley/channels';
+import { type CommandInfo, describeUnread, isCommand, parseCommand } from '@parley/channels';
 import { type Authored, type ChatType, InboundMessage, InboundReaction } from '@parley/core';
 import { proto } from '@whiskeysockets/baileys';
 import {
@@ -167,7 +167,7 @@ function renderOrigin(context: proto.IContextInfo | undefined): string {
 }
 
 function addUnreadNames(words: string, { unread }: VisibleContent, type: ChatType): string {
-  const names = unread.map((what) => unreadText(what, type));
+  const names = unread.map((what) => describeUnread(what, type));
   return [words, ...names].filter((part) => part !== '').join('\n');
 }
 

@@ -1,4 +1,8 @@
-import { type AfterConnectionFailure, RECONNECT, reconnectBackoff } from '@parley/channels';
+import {
+  type ConnectionFailureDecision,
+  computeReconnectBackoff,
+  RECONNECT,
+} from '@parley/channels';
 import { ChannelError, type ChannelFailure, ParleyError } from '@parley/core';
 import { z } from 'zod';
 import { maskNumbers } from './logs.ts';
@@ -119,7 +123,7 @@ function explainRefusal(code: number): [ChannelFailure, string] {
 /**
  * `forget` means that WhatsApp has removed the link, so the credentials must be deleted as well.
  */
-type CloseDecision = AfterConnectionFailure & { readonly forget?: boolean };
+type CloseDecision = ConnectionFailureDecision & { readonly forget?: boolean };
 
 interface ConnectionClosure {
   /** The code from WhatsApp or Baileys; undefined when there is none. */
@@ -147,7 +151,7 @@ export function decideAfterConnectionFailure(
   }
   const final = code === undefined ? undefined : FINAL.get(code);
   if (final !== undefined) return final;
-  return { kind: 'retry', afterMs: reconnectBackoff(failures, random), reason };
+  return { kind: 'retry', afterMs: computeReconnectBackoff(failures, random), reason };
 }
 
 const UNLINK = `The link is broken: remove Parley under "Linked devices" on the phone, then ${RECONNECT}.`;

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { ChannelError, getOutboundFilePath, type OutboundFile, reasonOf } from '@parley/core';
-import { pixelsOf } from '@parley/tools/documents';
+import { countPixels } from '@parley/tools/documents';
 import {
   type AnyMediaMessageContent,
   type GroupMetadata,
@@ -68,7 +68,7 @@ type FileStream = Extract<AnyMediaMessageContent, { audio: unknown }>['audio'];
 async function isPreviewed(handle: FileHandle): Promise<boolean> {
   const beginning = Buffer.alloc(SIZE_WITHIN);
   const { bytesRead } = await handle.read(beginning, 0, SIZE_WITHIN, 0);
-  const pixels = pixelsOf(beginning.subarray(0, bytesRead));
+  const pixels = countPixels(beginning.subarray(0, bytesRead));
   return pixels !== null && pixels <= MAX_PREVIEWED_PIXELS;
 }
 

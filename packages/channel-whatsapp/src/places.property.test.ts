@@ -1,4 +1,4 @@
-import { conversationIdOf } from '@parley/channels';
+import { toConversationId } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { createMemoryValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
@@ -119,7 +119,7 @@ it('[F17] gives each person and group a single conversation of their own, and se
         await admitMessage(deps, raw, known);
         const message = received.at(-1);
         if (message?.messageId !== `M${at}`) throw new Error('not received');
-        const conversation = conversationIdOf(message);
+        const conversation = toConversationId(message);
         const place = inGroup ?? someone.lid;
         const names = places.get(conversation) ?? place;
         // A person whose number is only in some envelopes has two ids until the number is known,

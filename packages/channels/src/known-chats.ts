@@ -24,7 +24,7 @@ export interface OwnerChat {
 export interface OwnerChatDeps {
   readonly store: Pick<Store, 'inbox' | 'links'>;
   readonly owners: readonly string[];
-  /** The agent whose owners and chats are looked up; the default one when absent (F14). */
+  /** The agent whose owners and chats are looked up; the default agent when absent (F14). */
   readonly agentName?: string | undefined;
   /** Whether answers can be sent to the account, which requires that the settings contain it. */
   readonly serves: (channel: string, account: string) => boolean;
@@ -78,7 +78,7 @@ export interface NamedChat {
 
 export interface NamedChatDeps {
   readonly store: Pick<Store, 'inbox'>;
-  /** The agent that will write in the chat; the default one when absent (F14). */
+  /** The agent that will write in the chat; the default agent when absent (F14). */
   readonly agentName?: string | undefined;
   /** Whether answers can be sent to the account, which requires that the settings contain it. */
   readonly serves: (channel: string, account: string) => boolean;
@@ -92,7 +92,7 @@ export type FoundNamedChat =
   | { readonly kind: 'found'; readonly last: InboxRow; readonly inThread: boolean }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** How many recent messages are searched for one from the thread. */
+/** The number of recent messages that are searched for a message from the thread. */
 const RECENT_MESSAGES = 50;
 
 /**

@@ -12,7 +12,7 @@ export interface ChatsCapability {
   hasRoom(needed: number, person: string | null): Promise<boolean>;
   /**
    * All chats of the account, newest first; `first` is the first text, of any length. `answeredAt`
-   * is when a part was last sent to the chat, in ms; 0 if none was sent.
+   * is when a message part was last sent to the chat, in ms; 0 if none was sent.
    */
   list(): Promise<
     readonly {
@@ -30,12 +30,13 @@ export interface ChatsCapability {
   /** The tool calls of turns, in order. */
   calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]>;
   /**
-   * A file sent to the chat, looked up by its part; null when the part is unknown or the file no
+   * A file sent to the chat, looked up by its part; null when the part is unknown or the file is no
    * longer stored.
    */
   sentFile(chatId: string, partId: string): Promise<KeptFile | null>;
   /**
-   * A file of a message in the chat; null when the message is unknown or the file no longer stored.
+   * A file of a message in the chat; null when the message is unknown or the file is no longer
+   * stored.
    */
   file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }

@@ -68,12 +68,15 @@ describe('the time from which ages are counted', () => {
       'last-removal',
     ],
     ['the clock of this process is behind', { now: NOW - DAY }, 0, null],
-  ])('[D15] for the case: %s', (_case, differing, heldMs, heldBy) => {
-    const witnesses = { ...USUAL, ...differing };
-    expect(decideAging(witnesses)).toEqual({ countFrom: witnesses.now - heldMs, heldMs, heldBy });
-  });
+  ])(
+    '[D15] follows the clocks only as far as they agree: %s',
+    (_case, differing, heldMs, heldBy) => {
+      const witnesses = { ...USUAL, ...differing };
+      expect(decideAging(witnesses)).toEqual({ countFrom: witnesses.now - heldMs, heldMs, heldBy });
+    },
+  );
 
-  it('[D15] advances by at most two days a day with any clocks, and never passes any of them', () => {
+  it('[D15] advances by at most two days a day with any clocks, and never goes ahead of any clock', () => {
     const moment = fc.integer({ min: 0, max: 4_000 * DAY });
     fc.assert(
       fc.property(
@@ -95,7 +98,7 @@ describe('the time from which ages are counted', () => {
     );
   });
 
-  it('[D15] is recorded so that a clock that is wrong for a day costs two days and causes no later delay', () => {
+  it('[D15] is at most two days off after a day with a wrong clock, and is not delayed later', () => {
     let last = USUAL.last;
     const round = (now: number, hours: number, newest = now) => {
       const witnesses = { ...USUAL, now, database: now, newest, last, measuredMs: hours * HOUR };

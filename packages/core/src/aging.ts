@@ -1,8 +1,8 @@
 /** Evidence of how much time has passed. Moments are ms since 1970. */
 export interface AgeWitnesses {
-  /** The time by this process's clock. */
+  /** The time according to this process's clock. */
   readonly now: number;
-  /** The time by the database's clock; absent for data that is not stored there. */
+  /** The time according to the database's clock; absent for data that is not stored there. */
   readonly database?: number;
   /**
    * When the newest item of its kind was written; null if there is none, in which case nothing is
@@ -35,7 +35,7 @@ export interface AgingDecision {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The maximum age of the newest item that is normal, because people are silent at night. */
+/** The newest item is normally at most this old, because people are silent at night. */
 const NEWEST_WITHIN_MS = DAY_MS;
 
 /**
@@ -85,8 +85,9 @@ function computeAllowance({ now, database = now, last, measuredMs }: AgeWitnesse
 
 /**
  * Returns the time to record after a removal. The recorded time never decreases, because otherwise
- * a clock that was behind for a minute would delay removals for years; a time ahead of `now` is
- * limited to it when it is used. A retention run that removes nothing writes the first record.
+ * a clock that was behind for a minute would delay removals for years; a recorded time ahead of
+ * `now` counts as `now` when it is used. A retention run that removes nothing writes the first
+ * record.
  */
 export function resolveRecordedTime(witnesses: AgeWitnesses): number {
   const { now, database = now, last } = witnesses;

@@ -59,10 +59,13 @@ describe('the authorship of a message', () => {
       'so?',
       true,
     ],
-  ])('[P18] [W09] counts as typed or not: %s', (_what, message, typed, outside) => {
-    expect(getTypedText(message)).toBe(typed);
-    expect(hasOutsideText(message)).toBe(outside);
-  });
+  ])(
+    '[P18] [W09] decides whether the text counts as typed: %s',
+    (_what, message, typed, outside) => {
+      expect(getTypedText(message)).toBe(typed);
+      expect(hasOutsideText(message)).toBe(outside);
+    },
+  );
 
   it('[P18] text that the adapter does not attribute never counts as typed', () => {
     const stated = fc.record<Authored>(

@@ -7,8 +7,8 @@ type AuthoredSource = Pick<
 
 /**
  * Decides who wrote the text of a message, in one place for approvals, memory, addresses, mentioned
- * files and commands. If an adapter does not report it (0.1.0, and channels of plugins), only plain
- * text counts as typed.
+ * files and commands. If an adapter does not report the author (0.1.0, and channels of plugins),
+ * only plain text counts as typed.
  */
 function readAuthored(message: AuthoredSource): Authored {
   const { authored, text, attachments, replyTo, quotation } = message;

@@ -16,7 +16,7 @@ describe('a bounded map', () => {
   });
 });
 
-describe('a memo of texts', () => {
+describe('a cache for text functions', () => {
   it('computes each value once, and again after the value was dropped', () => {
     const made: string[] = [];
     const length = rememberTexts((text) => made.push(text), 40);
@@ -26,7 +26,7 @@ describe('a memo of texts', () => {
     expect(length(a)).toBe(3);
   });
 
-  it('stays within its limit, keeps recently used texts, and skips texts that would fill it', () => {
+  it('stays within its limit, keeps recently used text, and skips text that would fill it', () => {
     const made: string[] = [];
     const remember = rememberTexts((text) => made.push(text), 40);
     const often = 'a'.repeat(10);

@@ -19,9 +19,9 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 }
 
 /**
- * Memoizes a pure function of texts, so that a prompt that hardly changes is not processed again
- * for every message. The cache holds between half of `characters` and all of them, dropping texts
- * that were not used recently. A text longer than a quarter of `characters` is not memoized.
+ * Memoizes a pure function of text, so that a prompt that hardly changes is not processed again for
+ * every message. The cache holds between half of `characters` and all of them, dropping text that
+ * was not used recently. Text longer than a quarter of `characters` is not memoized.
  */
 export function rememberTexts<Made extends NonNullable<unknown>>(
   make: (text: string) => Made,

@@ -10,10 +10,11 @@ export interface IdForm {
    */
   normalize(written: string): string | null;
   /**
-   * Explains why a text of another known kind, such as a name, is not an id; part of a sentence.
+   * Explains why text of another known kind, such as a name, is not an id; the explanation is part
+   * of a sentence.
    */
   explain?(written: string): string | undefined;
-  /** Suggests the id that was probably intended when a text is not an id. */
+  /** Suggests the id that was probably intended when the text is not an id. */
   suggest?(written: string): string | undefined;
 }
 
@@ -21,7 +22,7 @@ export interface IdForm {
 export interface ChannelIds {
   /** People, in `owners` and `access.allow`. */
   readonly person: IdForm;
-  /** Chats of several people, in `access.allowGroups`. */
+  /** Group chats, in `access.allowGroups`. */
   readonly group: IdForm | null;
   /** Direct chats. */
   readonly direct: IdForm;

@@ -26,9 +26,7 @@ export type Dialect = z.infer<typeof Dialect>;
  */
 export const RenderTarget = z.strictObject({
   dialect: Dialect,
-  /**
-   * The maximum length of a part, in `unit`. The limit of Telegram is 4,096 after entity parsing.
-   */
+  /** The maximum length of a part, in `unit`. Telegram's limit is 4,096 after entity parsing. */
   maxLength: z.int().positive(),
   unit: z.enum(['utf16', 'codepoint', 'byte']),
   /**
@@ -82,7 +80,7 @@ export const Capabilities = z.strictObject({
    */
   streaming: z.enum(['none', 'replace', 'append']),
   media: z.array(z.enum(['image', 'audio', 'voice', 'video', 'document'])),
-  /** The largest file that can be sent, in bytes; absent when none can. */
+  /** The largest file that can be sent, in bytes; absent when files cannot be sent. */
   maxFileBytes: z.int().positive().optional(),
   /**
    * The rates at which the core may send (D05); undefined when the library or the platform enforces
@@ -108,7 +106,7 @@ export const ReplyRoute = z.strictObject({
   replyToMessageId: z.string().optional(),
   /**
    * The platform's token for the inbound message. The token is used only with `replyToMessageId`;
-   * parts that do not answer that message have neither.
+   * parts that do not answer that message have neither field.
    */
   response: z.string().optional(),
   /** Whether the platform can quote; the agent may then choose another message (G10). */
@@ -120,7 +118,7 @@ export const ReplyRoute = z.strictObject({
    * step of its turn.
    */
   appends: z.literal(true).optional(),
-  /** The largest file that can be sent to the chat, in bytes; absent if none can. */
+  /** The largest file that can be sent to the chat, in bytes; absent when files cannot be sent. */
   maxFileBytes: z.int().positive().optional(),
   /** Whether buttons in the chat can ask for text. */
   inputs: z.literal(true).optional(),
@@ -189,9 +187,9 @@ export function getOutboundFilePath({ name, path }: OutboundFile): string {
 }
 
 /**
- * An action on a message of the chat, performed instead of sending a part: adds a reaction to any
- * message, or edits or deletes one of the bot's own. Each action may be repeated. An edit removes
- * the buttons, because they belonged to the old text.
+ * An action on a message in the chat, performed instead of sending a part: adds a reaction to any
+ * message, or edits or deletes one of the bot's own messages. Each action may be repeated. An edit
+ * removes the buttons, because they belonged to the old text.
  */
 export const PartAction = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('react'), messageId: z.string(), emoji: z.string() }),

@@ -3,9 +3,9 @@ import { z } from 'zod';
 const block = (what: string) => z.boolean().optional().describe(what);
 
 /**
- * The prompt blocks that describe the turn (P05): `false` omits one, `true` adds one that the
- * layout omits. The purpose of a turn (a heartbeat task, a called skill, BOOT.md, a JSON answer) is
- * in none of these blocks, because it is present only on request.
+ * The prompt blocks that describe the turn (P05): `false` omits a block, `true` adds a block that
+ * the layout omits. The purpose of a turn (a heartbeat task, a called skill, BOOT.md, a JSON
+ * answer) is in none of these blocks, because it is present only on request.
  */
 export const ContextSwitches = z.strictObject({
   time: block('Date and time.'),

@@ -30,7 +30,7 @@ export function formatContextMessage({
   ].join(' ');
 }
 
-/** A truncated text is marked with its full length (P10). */
+/** Truncated text is marked with its full length (P10). */
 function shortenQuoted(text: string): string {
   if (text.length <= MAX_ANSWERED) return text;
   const start = text.slice(0, MAX_ANSWERED).toWellFormed();

@@ -56,7 +56,6 @@ export class Defects {
     this.#options.onDefect(defect);
   }
 
-  /** Records a valid result. */
   pass(what: string): void {
     this.#inARow.delete(what);
   }

@@ -28,7 +28,7 @@ describe('a Parley error', () => {
   });
 });
 
-describe('the reason of any thrown value', () => {
+describe('the reason taken from any thrown value', () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   it.each([

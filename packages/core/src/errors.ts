@@ -34,7 +34,7 @@ export function reasonOf(thrown: unknown): string {
   try {
     return JSON.stringify(thrown) ?? String(thrown);
   } catch {
-    // A circular value or a BigInt has no JSON.
+    // A circular value or a BigInt cannot be written as JSON.
     return Object.prototype.toString.call(thrown);
   }
 }

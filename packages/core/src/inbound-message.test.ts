@@ -20,7 +20,7 @@ const valid = {
 };
 
 describe('an inbound message', () => {
-  it('[F01] has no mentions and no variables by default', () => {
+  it('[F01] has neither mentions nor variables by default', () => {
     expect(InboundMessage.parse(valid)).toEqual({ ...valid, mentions: [], variables: {} });
   });
 
@@ -59,10 +59,13 @@ it.each([
   ['web', 'json'],
   ['telegram', undefined],
   ['discord', undefined],
-] as const)('[P04] [P18] of the channel %s keeps the response format %s', (channel, kept) => {
-  const message = InboundMessage.parse({ ...valid, channel, responseFormat: 'json' });
-  expect(stripInternalFields(message).responseFormat).toBe(kept);
-});
+] as const)(
+  '[P04] [P18] received from the channel %s keeps the response format %s',
+  (channel, kept) => {
+    const message = InboundMessage.parse({ ...valid, channel, responseFormat: 'json' });
+    expect(stripInternalFields(message).responseFormat).toBe(kept);
+  },
+);
 
 describe('the busy policy for messages during a turn', () => {
   it.each<[BusyPolicy, ChatType, BusyMode]>([
@@ -80,7 +83,7 @@ describe('the busy policy for messages during a turn', () => {
     [{ group: 'steer', channels: { telegram: 'followup' } }, 'group', 'followup'],
     [{ group: 'steer', channels: { telegram: { direct: 'followup' } } }, 'group', 'steer'],
     [{ group: 'steer', channels: { discord: 'followup' } }, 'group', 'steer'],
-  ])('[D03] policy %j in a %s chat gives the mode %s', (policy, chatType, mode) => {
+  ])('[D03] the policy %j in a %s chat results in the mode %s', (policy, chatType, mode) => {
     expect(resolveBusyMode(policy, { channel: 'telegram', chat: { type: chatType } })).toBe(mode);
   });
 

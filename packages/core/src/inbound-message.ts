@@ -4,7 +4,7 @@ import { StoredResponseFormat } from './json-schema/answer-check.ts';
 /**
  * The parts of a message that its sender typed or spoke in this chat, as reported by the adapter.
  * Everything else is outsiders' text: forwarded messages and their captions, contact cards,
- * locations, polls, games, texts from inline bots, text that a platform or the adapter adds to a
+ * locations, polls, games, messages from inline bots, text that a platform or the adapter adds to a
  * message, files, stickers.
  */
 export const Authored = z.strictObject({
@@ -13,7 +13,7 @@ export const Authored = z.strictObject({
    * that the sender pressed.
    */
   text: z.literal(true).optional(),
-  /** True if the sender recorded the voice recordings among the attachments for this message. */
+  /** True if the sender recorded the attached voice messages for this message. */
   voice: z.literal(true).optional(),
   /**
    * True if the text in `replyTo` was typed by the same sender or, in a direct chat, written by
@@ -45,8 +45,7 @@ export const Chat = z.strictObject({
   /** The platform's current id of a chat that was moved; Parley keeps `id`. */
   movedTo: Id.optional(),
   /**
-   * The enclosing entity, which access lists may name: a business account, or the questions of a
-   * guest.
+   * The enclosing entity, which access lists may name: a business account, or a guest's questions.
    */
   within: Id.optional(),
 });
@@ -68,7 +67,7 @@ export const Sender = z.strictObject({
 export type Sender = z.infer<typeof Sender>;
 
 /**
- * A file of a message. The bytes stay on the platform until the core fetches them through the
+ * A file in a message. The bytes stay on the platform until the core fetches them through the
  * adapter by `ref`, which only the adapter interprets. Sizes are in bytes, as reported by the
  * platform.
  */
@@ -118,8 +117,8 @@ export const InboundMessage = z.strictObject({
   pressed: Id.optional(),
   /**
    * The parts of this message that its sender typed or spoke; everything else is outsiders' text.
-   * When absent, the adapter does not report it, and only the text of a message without files,
-   * quotes and brackets counts as typed.
+   * When absent, the adapter does not report authorship, and only the text of a message without
+   * files, quotes and brackets counts as typed.
    */
   authored: Authored.optional(),
   attachments: z.array(Attachment).min(1).max(32).optional(),
@@ -146,12 +145,12 @@ export const InboundMessage = z.strictObject({
     })
     .optional(),
   /**
-   * The data that the adapter needs to give the answer if the platform waits for it (a slash
-   * command); only the adapter interprets it. The reply route contains this data.
+   * The data with which the adapter sends the answer if the platform waits for it (a slash
+   * command); only the adapter interprets the data. The reply route contains this data.
    */
   response: z.string().min(1).max(1_024).optional(),
   /**
-   * The id of the sender's last message in this chat, which this one replaces together with its
+   * The id of the sender's previous message in this chat, if the new message replaces it and its
    * files (U08).
    */
   replaces: Id.optional(),
@@ -161,7 +160,7 @@ export const InboundMessage = z.strictObject({
   addressed: z.boolean(),
   sentAt: z.int().nonnegative(),
   /**
-   * The data that an API client sent along: its own record of the conversation, and its
+   * The data that an API client sent with the message: its own record of the conversation, and its
    * instructions. Both are as untrusted as the text, and neither is kept in the history.
    */
   client: z
@@ -192,8 +191,8 @@ export const InboundMessage = z.strictObject({
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
 /**
- * The current reactions of one person to a message. Reactions start no turn and answer no question;
- * they are context for the next turn (F06).
+ * The current reactions of one person to a message. Reactions do not start turns or answer
+ * questions; they are context for the next turn (F06).
  */
 export const InboundReaction = z.strictObject({
   channel: Id,
@@ -203,7 +202,7 @@ export const InboundReaction = z.strictObject({
   messageId: Id,
   sender: Sender,
   /**
-   * The reactions as text: emojis, or names of those that only the platform has. Empty if all
+   * The reactions as text: emojis, or the names of emojis that only the platform has. Empty if all
    * reactions were removed.
    */
   emojis: z.array(z.string().min(1).max(64)).max(20),
@@ -257,8 +256,9 @@ export type RuntimeFacts = z.infer<typeof RuntimeFacts>;
 
 /**
  * How messages that arrive during a turn are handled (D03): they form the next turn together
- * (`collect`), join the running one at its next step (`steer`), get a turn each (`followup`), or
- * interrupt the running one, whose messages are then answered with them (`interrupt`).
+ * (`collect`), join the running turn at its next step (`steer`), get a turn each (`followup`), or
+ * interrupt the running turn, whose messages are then answered together with the new ones
+ * (`interrupt`).
  */
 export const BusyMode = z.enum(['collect', 'steer', 'followup', 'interrupt']);
 export type BusyMode = z.infer<typeof BusyMode>;
@@ -280,7 +280,7 @@ export const BusyPolicy = z.union([
     channels: z
       .record(z.string(), z.union([BusyMode, BusyKinds]))
       .optional()
-      .describe('Channels that differ, by their names.'),
+      .describe('Channels with a different mode, by name.'),
   }),
 ]);
 export type BusyPolicy = z.infer<typeof BusyPolicy>;

@@ -9,7 +9,7 @@ export * from './context-block.ts';
 export * from './context-text.ts';
 export * from './defects.ts';
 export type { DecodedText } from './encoding/decode-bytes.ts';
-export { decodeText, describeEncodingWarning as encodingWarning } from './encoding/decode-text.ts';
+export { decodeText, describeEncodingWarning } from './encoding/decode-text.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
 export {

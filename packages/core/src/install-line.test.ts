@@ -13,7 +13,7 @@ describe('the line that installs optional libraries', () => {
     ['global', ['bullmq-otel', 'unknown'], /^npm install --global bullmq-otel@\S+ unknown@latest$/],
     ['global', [SLACK], /^npm install --global @chat-adapter\/slack@4\.41\.1$/],
     ['project', [SLACK], /^npm install @chat-adapter\/slack@4\.41\.1$/],
-    // The tests of a clone use it.
+    // The tests of a clone use this library.
     ['clone', [SLACK], /^npm install --include=dev$/],
     ['clone', [OTHER], /^npm install @resend\/chat-sdk-adapter@latest$/],
     ['clone', [SLACK, OTHER], /^npm install @chat-adapter\/slack@4\.41\.1 @resend\/chat-sdk-ad/],

@@ -10,8 +10,8 @@ const Manifest = z.object({
 });
 
 /**
- * The command that installs optional libraries: `discord.js` in the version specified by Parley's
- * package.json, `@chat-adapter/slack@4.41.1` in that version.
+ * The command that installs optional libraries: `discord.js` is installed in the version that
+ * Parley's package.json specifies, `@chat-adapter/slack@4.41.1` in the given version.
  */
 export function formatInstallCommand(
   names: readonly string[],
@@ -28,7 +28,8 @@ export function formatInstallCommand(
   if (kind !== 'clone') return `${COMMAND[kind]} ${specs.join(' ')}`;
   const isVersioned = wanted.some(([, version]) => version !== undefined);
   if (!isVersioned) return 'npm install --include=optional';
-  // A clone has the libraries that its tests use; npm would remove others that it does not note.
+  // A clone has the libraries that its tests use; npm would remove any others that package.json
+  // does not list.
   const isTested = wanted.every(([name = '']) => Object.hasOwn(devDependencies, name));
   return isTested ? 'npm install --include=dev' : `npm install ${specs.join(' ')}`;
 }

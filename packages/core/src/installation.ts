@@ -15,17 +15,13 @@ declare const PARLEY_COMMIT: string | undefined;
 
 /**
  * The commit from which the bundle was built, followed by `+` if it had local changes; empty if the
- * build did not know it.
+ * build did not know the commit.
  */
 export const BUILT_FROM = typeof PARLEY_COMMIT === 'undefined' ? '' : PARLEY_COMMIT;
 
-/**
- * The folder of this installation. All modules of the bundle are in the same folder,
- * `dist/<hash>/`.
- */
+/** All modules of the bundle are in the same folder, `dist/<hash>/`. */
 export const INSTALLATION = new URL(isBundle ? '../../' : '../../../', import.meta.url);
 
-/** The path of a file in `config/`. */
 export function getConfigPath(name: string): string {
   return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
 }

@@ -15,7 +15,7 @@ const asShown = (one: string) =>
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n');
 
 describe('literal text in Markdown', () => {
-  it('[M01] contains no symbol with a meaning in Markdown, and no line end', () => {
+  it('[M01] does not contain symbols with a meaning in Markdown, or line ends', () => {
     fc.assert(
       fc.property(text, (one) => {
         expect(toLiteralMarkdown(one)).not.toMatch(
@@ -38,7 +38,7 @@ describe('literal text in Markdown', () => {
     expect(restoreLiteral('**a** `b`')).toBe('**a** `b`');
   });
 
-  it('[M01] cannot be written by a model', () => {
+  it('[M01] cannot be produced by a model', () => {
     fc.assert(
       fc.property(text, (one) => {
         const said = stripNoncharacters(`${one}\ufdd3${toLiteralMarkdown('*')}\u{1fffe}\uffff`);
@@ -48,7 +48,7 @@ describe('literal text in Markdown', () => {
     );
   });
 
-  it('[M01] of several lines can be joined into one line', () => {
+  it('[M01] can be joined into one line if it has several', () => {
     expect(restoreLiteral(toLiteralLine(' a\n\n # b '))).toBe('a # b');
   });
 });

@@ -29,8 +29,8 @@ const LINE_END = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/g;
 /**
  * Characters with a meaning in Markdown and in the parser's extensions: markup for emphasis, links,
  * HTML, tables and maths; symbols at the ends of a line, which may begin a list or affect the
- * emphasis around the text; bare addresses; line ends; whitespace that it drops. Other symbols are
- * not replaced, so that logs remain readable.
+ * emphasis around the text; bare addresses; line ends; whitespace that the parser drops. Other
+ * symbols are not replaced, so that logs remain readable.
  */
 const REPLACED = new RegExp(
   [
@@ -90,7 +90,7 @@ export function splitLiteral(markdown: string): readonly string[] {
     .map((piece, at) => (at % 2 === 0 ? piece : restoreLiteral(piece)));
 }
 
-/** Formats a text as inline code in Markdown, between as many backticks as needed. */
+/** Formats text as inline code in Markdown, between as many backticks as needed. */
 export function formatInlineCode(text: string): string {
   const line = toVisibleLine(text);
   const runs = new Set((line.match(/`+/g) ?? []).map(({ length }) => length));

@@ -17,9 +17,8 @@ export interface Caller {
   /** For records: the name of a sign-in, `the console` or `the command line`. */
   readonly name: string;
   readonly role: Role;
-  /** The name of a sign-in; absent for the token of the data folder, whose holder has no name. */
+  /** The name of a sign-in; absent for the token in the data folder, whose holder has no name. */
   readonly person?: string | undefined;
-  /** The id of the browser session. */
   readonly session?: string | undefined;
   /** The origin of the calling page as its browser reports it: `http://127.0.0.1:7411`. */
   readonly origin?: string | undefined;
@@ -29,7 +28,7 @@ export interface Caller {
 export interface Call {
   readonly caller: Caller;
   /**
-   * The agent that the call refers to, by its name in the settings; undefined for the default one
+   * The agent that the call refers to, by its name in the settings; undefined for the default agent
    * (F14).
    */
   readonly agent?: string | undefined;

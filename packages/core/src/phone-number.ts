@@ -2,13 +2,13 @@ import { trimCopiedId } from './channel-ids.ts';
 
 const NUMBER = /^[1-9]\d{6,14}$/;
 /**
- * Numbers that cannot exist. With the country codes 1 and 7 they have eleven digits, and no country
- * has the code 89, where the 8 is what people in Russia dial first.
+ * Numbers that cannot exist. Numbers with the country codes 1 and 7 have eleven digits; no country
+ * has the code 89, and in a number that begins with 89, the 8 is what people in Russia dial first.
  */
 const NO_NUMBER = /^(?:[17](?!\d{10}$)|89\d{9}$)/;
 /**
- * Countries whose numbers begin with a 0 only when dialed domestically; in Italy and others the 0
- * is part of the number.
+ * Countries whose numbers begin with a 0 only when dialed domestically; in Italy and some other
+ * countries the 0 is part of the number.
  */
 const HOME_ZERO = new RegExp(
   `^(${[
@@ -20,7 +20,7 @@ const HOME_ZERO = new RegExp(
 
 /**
  * The digits of a phone number with its country code, in whatever form people write it, such as a
- * link of WhatsApp; undefined when it is not a number.
+ * WhatsApp link; undefined when it is not a number.
  */
 export function findPhoneNumber(written: string): string | undefined {
   const bare = trimCopiedId(written).replace(/^(?:tel:|@)/i, '');
@@ -40,7 +40,7 @@ export function findPhoneNumber(written: string): string | undefined {
   return NUMBER.test(digits) && !NO_NUMBER.test(digits) ? digits : undefined;
 }
 
-/** Explains what is wrong with the digits of a phone number; undefined when it is something else. */
+/** Explains what is wrong with the digits of a phone number; undefined for any other problem. */
 export function explainPhoneNumber(written: string): string | undefined {
   const bare = trimCopiedId(written);
   if (/^\(?0[1-9]/.test(bare)) return 'the country code is missing';
@@ -48,5 +48,5 @@ export function explainPhoneNumber(written: string): string | undefined {
   if (!NO_NUMBER.test(digits) || /\p{L}/u.test(bare)) return undefined;
   return digits.startsWith('8')
     ? 'the 8 is only dialed inside the country, and stands for the country code 7'
-    : 'the country code or a digit is missing: with 1 or 7 there are eleven';
+    : 'the country code or a digit is missing: numbers with 1 or 7 have eleven digits';
 }

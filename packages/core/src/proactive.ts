@@ -32,8 +32,8 @@ interface CronTarget {
 }
 
 /**
- * A request about jobs. `askedBy` is the id of the call, so that a repeated call adds no second
- * job.
+ * A request about jobs. `askedBy` is the id of the call, so that a repeated call does not add a
+ * second job.
  */
 export type CronOrder =
   | ({
@@ -131,7 +131,7 @@ export type HeartbeatVerdict =
   | { readonly state: 'quiet' | 'unclear' | 'repeated'; readonly reason: string }
   | {
       readonly state: 'alerted';
-      /** Markdown without the mark of system messages, which is added later. */
+      /** Markdown without the mark for system messages, which is added later. */
       readonly text: string;
       /** A fingerprint that is equal for two alerts with the same content. */
       readonly fingerprint: string;
@@ -147,17 +147,17 @@ export type NewsCheck =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'command'; readonly command: string };
 
-/** Performs the checks of tasks as far as the settings permit. */
+/** Performs the tasks' checks as far as the settings permit. */
 export interface NewsChecker {
   /**
-   * Returns why this check is not possible in this installation, as a short text; null if it is.
+   * Returns a short explanation of why this installation cannot perform the check; null if it can.
    */
   whyNot(check: NewsCheck): string | null;
   /** Returns the current state of the source; throws if the check fails. */
   look(check: NewsCheck): Promise<string>;
 }
 
-/** Judges the last text of a standing task's run; called again if the turn runs again. */
+/** Judges the last text that a standing task's run wrote; called again if the turn runs again. */
 export type JudgeHeartbeat = (
   answer: string,
   run: {

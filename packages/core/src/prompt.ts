@@ -77,8 +77,8 @@ export type SentPart = z.infer<typeof SentPart>;
 const place = { layer: z.string(), placement: PromptPlacement };
 
 /**
- * A layer of the layout that the model was not given, with the reason. It contains no text of that
- * layer.
+ * A layer of the layout that the model was not given, with the reason. The record does not contain
+ * the layer's text.
  */
 export const UnsentLayer = z.readonly(
   z.discriminatedUnion('outcome', [
@@ -124,7 +124,7 @@ export interface RequestSection {
   readonly tokens: number;
 }
 
-/** The entire first request of a turn with its sizes and the texts of its parts. */
+/** The entire first request of a turn with its sizes and the text of its parts. */
 export interface SentRequest extends SentPrompt {
   /** The names of the tools that the model could call. */
   readonly tools: readonly string[];
@@ -132,7 +132,6 @@ export interface SentRequest extends SentPrompt {
   readonly messages: readonly MessageSize[];
   /** The non-empty sections, in the order of the request. */
   readonly sections: readonly RequestSection[];
-  /** The total of all sections. */
   readonly characters: number;
   readonly tokens: number;
 }
@@ -194,7 +193,7 @@ export const PromptTarget = z.readonly(
 );
 export type PromptTarget = z.infer<typeof PromptTarget>;
 
-/** A message of the conversation that was sent along; its text is in the transcript. */
+/** A message of the conversation that the request contained; its text is in the transcript. */
 export const PromptMessage = z.readonly(
   z.strictObject({
     role: z.enum(['user', 'assistant', 'tool']),
@@ -205,7 +204,7 @@ export const PromptMessage = z.readonly(
 );
 export type PromptMessage = z.infer<typeof PromptMessage>;
 
-/** The texts of a stored prompt are stored once each, by hash. */
+/** Each piece of text in a stored prompt is stored once, by hash. */
 export const PromptLists = {
   parts: z.array(
     z.strictObject({ ...SentPart.unwrap().omit({ text: true }).shape, hash: z.string() }),

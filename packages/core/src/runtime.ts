@@ -10,7 +10,7 @@ export const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('ba
 
 /**
  * Reports to operators; secrets are removed before a line is written. Two facts have a special
- * meaning: `outage` names a server that does not respond, in each failure, and `recovered` names
+ * meaning: `outage`, in each failure, names a server that does not respond, and `recovered` names
  * the server once it responds again. Only a few lines are written per outage.
  */
 export interface Logger {
@@ -64,7 +64,6 @@ export type SpanName =
  */
 export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A running stage. */
 export interface Span {
   /** The parent for a later stage, in `traceparent` format; absent if tracing is disabled. */
   readonly trace: string | undefined;
@@ -118,7 +117,7 @@ export type DurablePoint = (typeof DURABLE_POINTS)[number];
 /** Called when work passes a durable point; does nothing outside the crash tests. */
 export type Checkpoint = (point: DurablePoint) => void;
 
-/** The services that a process provides to all its parts. */
+/** The services that a process provides to all its components. */
 export interface Runtime {
   /** The clock for moments that are stored, shown or compared with a calendar. */
   readonly clock: Clock;
@@ -135,8 +134,8 @@ export interface Runtime {
 }
 
 /**
- * Parts that a commit has just added to the outbox, all for one chat and in order: delivery in the
- * same process sends them without reading them again.
+ * Answer parts that a commit has just added to the outbox, all for one chat and in order: delivery
+ * in the same process sends them without reading them again.
  */
 export interface FreshParts {
   readonly parts: readonly OutboundPart[];
@@ -188,8 +187,8 @@ export type LiveEvent =
       /**
        * `fenced`: another worker has the lane. `handed-back`: a later run resumes the turn.
        * `suspended`: the turn resumes once a person has decided. `put-off`: the turn resumes once
-       * its model is available again. `interrupted`: the next turn also answers the messages of
-       * this one.
+       * its model is available again. `interrupted`: the next turn also answers this turn's
+       * messages.
        */
       readonly outcome:
         | 'answered'
@@ -212,14 +211,15 @@ export type LiveEvent =
    * A person has written in a conversation in which a message may interrupt a running turn (D03).
    */
   | { readonly type: 'message-waiting'; readonly conversationId: string }
-  /** A chat has parts to send; the gateway that is connected as the account sends them. */
+  /** A chat has message parts to send; the gateway that is connected as the account sends them. */
   | {
       readonly type: 'delivery-due';
       readonly channel: string;
       readonly account: string;
       readonly chatId: string;
       /**
-       * The parts, present within the process that committed them; other processes read the outbox.
+       * The message parts, present within the process that committed them; other processes read the
+       * outbox.
        */
       readonly fresh?: FreshParts | undefined;
     }
@@ -231,7 +231,8 @@ export type LiveEvent =
       readonly type: 'inbox-changed';
       /**
        * Pages at other gateways are not notified, because the event occurs with each message and
-       * those pages are updated by its turn. If no turn may take the message, the worker that finds this out notifies them.
+       * those pages are updated by its turn. If no turn may include the message, the worker that
+       * detects this notifies the pages.
        */
       readonly isLocal?: true;
     }
@@ -259,8 +260,8 @@ export interface ToolCallOfTurn extends LiveToolCall {
 export interface LiveBus {
   publish(event: LiveEvent): void;
   /**
-   * Returns a function that ends the subscription. An error in a listener is logged and affects no
-   * other listener.
+   * Returns a function that ends the subscription. An error in a listener is logged and does not
+   * affect other listeners.
    */
   subscribe(listener: (event: LiveEvent) => void): () => void;
 }

@@ -29,7 +29,7 @@ const TOKENS = {
 };
 const ALL = Object.values(TOKENS).flat();
 
-describe('[P18] a token of a chat template', () => {
+describe('[P18] a chat template token', () => {
   it.each(Object.entries(TOKENS))('is neutralized for %s', (_, tokens) => {
     for (const token of tokens) {
       const safe = neutralizeTemplateTokens(`before${token}behind`);

@@ -23,13 +23,13 @@ export function quoteLines(text: string): string {
 
 /**
  * The tokens that chat templates of local models write between messages. A tokenizer that finds one
- * in a text converts it to the same control token, so that the text could end its message and begin
- * a system message. The families are matched by shape, so that a new model of a known family needs
- * no new pattern: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi, GLM, Command,
- * Granite, gpt-oss, DeepSeek, Gemma), `<s>`, `<start_of_turn>`, `<tool_call>` … (SentencePiece,
- * Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2), `[INST]`, `[gMASK]` … (Mistral, GLM,
- * BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare exactly: text in another case,
- * or with spaces or invisible characters inside, is not a token.
+ * in ordinary text converts it to the same control token, so that the text could end its message
+ * and begin a system message. The families are matched by shape, so that a new model of a known
+ * family needs no new pattern: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi,
+ * GLM, Command, Granite, gpt-oss, DeepSeek, Gemma), `<s>`, `<start_of_turn>`, `<tool_call>` …
+ * (SentencePiece, Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2), `[INST]`, `[gMASK]` …
+ * (Mistral, GLM, BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare exactly: text in
+ * another case, or with spaces or invisible characters inside, is not a token.
  */
 const TOKEN = new RegExp(
   [
@@ -62,7 +62,9 @@ export function neutralizeTemplateTokens(text: string): string {
  * shows all of it.
  */
 const WIDTH = 160;
-/** Matches a character with its combining marks, or an escaped one, which must not be split. */
+/**
+ * Matches a character with its combining marks, or an escaped character, which must not be split.
+ */
 const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
 
 /**
@@ -128,7 +130,7 @@ export function formatTodoList(
 const ARGUMENT_CHARACTERS = 120;
 
 /**
- * Formats the arguments of a tool call (JSON) on one line: its texts and numbers, without field
+ * Formats the arguments of a tool call (JSON) on one line: its strings and numbers, without field
  * names.
  */
 export function formatArguments(json: string): string {

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('[D13] measures a duration correctly when the clock of the machine is set back', () => {
+it("[D13] measures a duration correctly when the machine's clock is set back", () => {
   const [at, since] = [systemTime.clock(), systemTime.monotonic()];
   vi.useFakeTimers({ now: at - 3_600_000, toFake: ['Date'] });
   expect(systemTime.clock()).toBeLessThan(at);

@@ -25,7 +25,7 @@ export interface TimelineEntry {
   readonly at: number | null;
   /** The duration in ms, if the event took time. */
   readonly ms: number | null;
-  /** A text for people, without text from messages and without arguments or results of tools. */
+  /** Text for people, which does not include message text, tool arguments or tool results. */
   readonly text: string;
   /** Details that only the owner may know: names of servers and people, reasons for failures. */
   readonly detail?: string | undefined;
@@ -43,7 +43,9 @@ export interface MessageName {
   readonly at: number;
 }
 
-/** A message in a list, with the fields by which people recognize it. The texts are private. */
+/**
+ * A message in a list, with the fields by which people recognize it. The text fields are private.
+ */
 export interface RecentMessage extends MessageName {
   /** The author; null for Parley itself, and for a message that was not accepted. */
   readonly from: string | null;
@@ -78,8 +80,8 @@ export type WhyAnswer =
   | { readonly kind: 'unknown' };
 
 /**
- * A reference such as `telegram:42/7`, or with an account that is not the default one,
- * `telegram/work:42/7`.
+ * A reference such as `telegram:42/7`, or `telegram/work:42/7` for an account other than the
+ * default.
  */
 export function formatMessageName({
   channel,
@@ -104,7 +106,7 @@ export const StepFacts = z.discriminatedUnion('kind', [
     outputTokens: z.number(),
     /** The time from the request to the first fragment of the answer. */
     firstTokenMs: z.number().optional(),
-    /** The model that was called first, if another one answered. */
+    /** The model that was called first, if another model answered. */
     insteadOf: z.string().optional(),
     /** How many times the model was called, if more than once. */
     asked: z.number().optional(),

@@ -9,7 +9,7 @@ import {
   toVisibleText,
 } from './visible-text.ts';
 
-/** Texts that people write and that must not be changed. */
+/** Text that people write and that must not be changed. */
 const WRITTEN: readonly (readonly [what: string, text: string])[] = [
   ['joined emoji', '👩‍🚀 👨‍👩‍👧‍👦 👩🏽‍💻 ❤️‍🔥 🏳️‍🌈'],
   ['a flag of tags', '🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿'],
@@ -48,7 +48,7 @@ describe('third-party text shown to people', () => {
     }
   });
 
-  it('[U03] removes hidden characters that make a name look like another one', () => {
+  it('[U03] removes hidden characters that make a name look like another name', () => {
     expect(toVisibleLine('ad\u200dmin\u202e\u200b\u2060\ufeff\u00ad')).toBe('admin');
     expect(toVisibleLine('two\nlines\tand\r\nmore')).toBe('two lines and more');
     expect(restoreLiteral(toLiteralLine(' Bo\u202e \n\u2067*x* '))).toBe('Bo *x*');

@@ -54,9 +54,9 @@ const UNPRINTABLE =
   /(?![\t\n])\p{Cc}|[\u2028\u2029\u206a-\u206f\ufff9-\ufffb\u{e0001}]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0020}-\u{e007f}]/gu;
 
 /**
- * Makes a text that a model, a page or another person wrote safe to show: its lines are preserved,
+ * Makes text that a model, a page or another person wrote safe to show: its lines are preserved,
  * and so is the writing direction of Arabic or Hebrew text within a line. Terminal commands
- * (`ESC[31m` entirely) are removed, and so are direction overrides, which make a text read
+ * (`ESC[31m` entirely) are removed, and so are direction overrides, which make text read
  * differently from how it was written, and direction changes that do not end within their line.
  */
 export function toVisibleText(text: string): string {

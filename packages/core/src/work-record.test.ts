@@ -15,7 +15,7 @@ const rows: readonly [CrashCounts, ReturnType<typeof decideNextAttempt>][] = [
   [{ hangs: 2, deaths: 10 }, 'drop'],
 ];
 
-it.each(rows)('[D13] decides about work with the crashes %o: %s', (ends, next) => {
+it.each(rows)('[D13] decides what to do with work after the crashes %o: %s', (ends, next) => {
   expect(decideNextAttempt(ends)).toBe(next);
 });
 

@@ -28,7 +28,7 @@ export interface WorkRecord {
   endsOf(work: CrashableWork): CrashCounts;
 }
 
-/** A record that stores nothing, for tests and programs that start no process. */
+/** A record that stores nothing, for tests and programs that do not start a process. */
 export const noWorkRecord: WorkRecord = {
   run: (_work, task) => task(),
   endsOf: () => NO_ENDS,
@@ -36,7 +36,7 @@ export const noWorkRecord: WorkRecord = {
 
 export const NO_ENDS: CrashCounts = { hangs: 0, deaths: 0 };
 
-/** A hang blocks the whole process for a long time, so work is abandoned after the second one. */
+/** A hang blocks the whole process for a long time, so work is abandoned after the second hang. */
 const MAX_HANGS = 2;
 /** After this many crashes of its process, the work is probably the cause. */
 const MAX_DEATHS = 5;

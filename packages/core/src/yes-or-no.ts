@@ -157,8 +157,8 @@ const QUOTED_LINE = /^[\s\p{Cf}]*[>＞].*$/gmu;
 
 /**
  * Recognizes whether a message answers a yes-or-no question. `unclear`: the message begins like an
- * answer and continues, as in "yes, but only the first", asks back, as in "ok?", or contains a
- * quotation. Null if the message is not such an answer.
+ * answer and continues ("yes, but only the first"), asks back ("ok?"), or contains a quotation.
+ * Null if the message is not such an answer.
  */
 export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
   const own = text.slice(0, MAX_CHARACTERS).replace(QUOTED_LINE, '');
@@ -191,7 +191,7 @@ function interpretReply(text: string): 'yes' | 'no' | 'unclear' | null {
 }
 
 /**
- * Normalizes a text: lower case, compatibility form, no invisible characters, skin tones and
+ * Normalizes text: lower case, compatibility form, no invisible characters, skin tones and
  * punctuation; emojis are separate words.
  */
 export function splitReplyWords(text: string): readonly string[] {
@@ -207,8 +207,8 @@ export function splitReplyWords(text: string): readonly string[] {
 }
 
 /**
- * Removes quotes, the marks of bold and italic text, and trailing tildes; a word that starts with
- * `~` is struck out and kept as it is.
+ * Removes quotes, bold and italic marks, and trailing tildes; a word that starts with `~` is struck
+ * out and kept as it is.
  */
 function normalizeWord(word: string): string {
   const bare = word.replace(/^['*_]+|['*_]+$/g, '');

@@ -18,7 +18,7 @@ describe('Markdown for a program with its own renderer', () => {
     expect(part?.text).toBe('**Name**: a\\_b \\&lt;\\\n\\# c');
   });
 
-  it('[M03] stays within its length limit and loses no character', () => {
+  it('[M03] stays within its length limit and does not lose a character', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 200 });
     fc.assert(
       fc.property(text, fc.constantFrom('utf16', 'byte'), (markdown, unit) => {

@@ -6,7 +6,7 @@ const BYTES = 3;
 
 /**
  * Markdown for a program with its own renderer is unchanged, character for character, so that a
- * growing answer is only appended to. A text longer than a part is cut at a line end if possible.
+ * growing answer is only appended to. Text longer than a part is cut at a line end if possible.
  */
 export function renderAsWritten(source: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
   const markdown = hasLiteral(source) ? escapeLiteral(source) : source;

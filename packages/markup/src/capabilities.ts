@@ -21,8 +21,8 @@ export interface DialectCapabilities {
   readonly tables: 'native' | { readonly gridColumns: number };
   readonly nestedQuotes: boolean;
   /**
-   * The supported formats; the transform drops the others and keeps their text. Links have a
-   * separate rule.
+   * The supported formatting; the transform drops any other formatting and keeps the text. Links
+   * have a separate rule.
    */
   readonly marks: readonly Exclude<RunMark['type'], 'link'>[];
   /** When false, a code span cannot have another mark or be the text of a link. */
@@ -46,7 +46,7 @@ const ALL_MARKS = ['bold', 'italic', 'underline', 'strike', 'spoiler', 'code'] a
 /** On Linear, the URL of a person's profile is a mention. */
 const LINEAR_PROFILE = /^https?:\/\/(?:www\.)?linear\.app\/[^/]+\/profiles\//i;
 
-/** The dialects that have a printer; Markdown itself needs none. */
+/** The dialects that have a printer; Markdown itself does not need a printer. */
 export type PrintedDialect = Exclude<Dialect, 'markdown'>;
 
 export interface PrintedTarget extends RenderTarget {
@@ -78,7 +78,8 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
     pings: /@(?=everyone|here)/g,
     counts: 'everything',
-    // Clients show a message with 200 formats or emoji unformatted, with all its markup characters.
+    // Clients show a message with 200 formatted ranges or emoji unformatted, with all its markup
+    // characters.
     maxEntities: 199,
   },
   whatsapp: {

@@ -1,5 +1,5 @@
 /**
- * A format on a range of text. Marks never overlap: each run lists all of its marks, outermost
+ * Formatting on a range of text. Marks never overlap: each run lists all of its marks, outermost
  * first.
  */
 export type RunMark =
@@ -38,7 +38,7 @@ interface PlacedLeaf {
   readonly within: readonly LeafContainer[];
   /** Containers from this index on begin with this leaf (and show their bullet here). */
   readonly fresh: number;
-  /** Line breaks before this leaf: 1 starts a new line, 2 leaves an empty one. */
+  /** Line breaks before this leaf: 1 starts a new line, 2 leaves an empty line. */
   readonly gap: 1 | 2;
 }
 

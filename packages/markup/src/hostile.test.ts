@@ -9,7 +9,7 @@ const fill = (text: string, length: number) =>
   text.repeat(Math.ceil(length / text.length)).slice(0, length);
 
 /**
- * Repeats a text this many times, each with a unique word, so that a test can check that each
+ * Repeats the text this many times, each with a unique word, so that a test can check that each
  * arrives once.
  */
 const each = (count: number, text: (word: string, index: number) => string, between = '\n') =>
@@ -95,7 +95,10 @@ const OTHERS: PrintedTarget[] = [
   { dialect: 'plain', maxLength: 4_096, unit: 'byte' },
   { dialect: 'html', maxLength: 16_000, unit: 'utf16' },
 ];
-/** At night, inputs are as large as a model could make them; on a change, a fifth of that. */
+/**
+ * At night, inputs are as large as a model could make them; when a change is checked, a fifth of
+ * that.
+ */
 const SIZE = scaleRuns(100) / 100;
 const WHOLE = Object.entries(hostileInputs(SIZE));
 /** All dialects share parser and splitter, so less text is enough to show a slow printer. */
@@ -139,7 +142,7 @@ function expectAllOf(markdown: string, target: PrintedTarget): void {
 }
 
 describe('hostile input', () => {
-  // On a change, every second one of the large inputs runs; the tests below always render a small
+  // When a change is checked, every second large input runs; the tests below always render a small
   // share of each.
   it.each(WHOLE.filter((_, nth) => isDueToday(nth, 2)))(
     '[M06] is rendered completely, and each step lets other work continue: %s',
@@ -157,7 +160,10 @@ describe('hostile input', () => {
   });
 });
 
-/** On a change each input is rendered in one of the other dialects, and at night in all of them. */
+/**
+ * When a change is checked, each input is rendered in one other dialect; at night, it is rendered
+ * in all of them.
+ */
 const inputsOf = (target: PrintedTarget) =>
   SHARE.filter(
     (_, index) => (index + OTHERS.indexOf(target)) % OTHERS.length < scaleRuns(OTHERS.length),

@@ -27,7 +27,7 @@ export class PartPrinter implements SplitRoom {
   readonly #target: PrintedTarget;
   readonly #pings: DialectCapabilities['pings'];
   #last: MeasuredPart | undefined;
-  /** Converts the leaves of a rich message to those of an ordinary one. */
+  /** Converts the leaves of a rich message to those of an ordinary message. */
   readonly #simple = new Map<Leaf, readonly Leaf[]>();
 
   constructor(target: PrintedTarget) {
@@ -89,7 +89,7 @@ interface MeasuredPart {
   readonly plain: string;
 }
 
-/** The length of a text as counted by the platform. */
+/** The length of text as counted by the platform. */
 export function measureLength(text: string, unit: RenderTarget['unit']): number {
   switch (unit) {
     case 'utf16':

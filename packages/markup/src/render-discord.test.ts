@@ -265,7 +265,7 @@ describe('Discord', () => {
 
   const mentions = '@everyone <@1> <@!2> <@&3> <#4> </a b:5> <t:6:R> <:x:7>';
 
-  it('[M05] notifies no one and contains no text that Discord would replace', () => {
+  it('[M05] does not notify anyone or contain text that Discord would replace', () => {
     const dead = `@${ZW}everyone \\<@${ZW}1> \\<@${ZW}!2> \\<@${ZW}&3> \\<#4> \\</a b:5> \\<t:6:R> \\<\\:x:7>`;
     expect(one(mentions)).toEqual([dead]);
   });
@@ -278,7 +278,7 @@ describe('Discord', () => {
     expect(one('`<@1> @here`')).toEqual(['`<@1> @here`']);
   });
 
-  it('[M03] shows no language when a part contains only the blank beginning of the code', () => {
+  it('[M03] does not show the language when a part contains only the blank beginning of the code', () => {
     const parts = one('w0w w1w\n\n```c++\n\tif (w2w) { return "x"; }\nw3w\n```', { maxLength: 20 });
     expect(parts[0]).not.toContain('c++');
     expect(parts[1]).toBe('```c++\nif (w2w) \n```');

@@ -126,7 +126,7 @@ describe('GitHub Flavored Markdown', () => {
     ]);
   });
 
-  it.each(['*a_ `~', '![a<', '  \n'])('[M06] prints a very long text of %j', (pattern) => {
+  it.each(['*a_ `~', '![a<', '  \n'])('[M06] prints a very long run of %j', (pattern) => {
     const text = pattern.repeat(20_000);
     const printed = printGfm([createBoldLeaf(text)]).text.replaceAll(
       /[\u200b\s]|\\(?=[^\\])|^\*\*|\*\*$/g,

@@ -51,7 +51,7 @@ describe('Google Chat', () => {
   itRenders('[M02] shows literally: %s', texts, literals);
   itRenders('[M05] notifies no one: %s', texts, mentions);
 
-  it('[M05] keeps mentions and no links when the settings allow mentions', () => {
+  it('[M05] keeps mentions, but not links, when the settings allow mentions', () => {
     expect(texts('<users/all> \\<https://e.org|a>', { mentions: 'live' })).toEqual([
       '<users/all> <·https://e.org|a>',
     ]);

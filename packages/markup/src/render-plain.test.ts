@@ -22,7 +22,7 @@ describe('plain text', () => {
     expect(render(markdown, PLAIN)).toEqual([{ text, plain: text }]);
   });
 
-  it('[M03] writes a URL once, even if the text of its link is split', () => {
+  it("[M03] writes a URL once, even if its link's text is split", () => {
     const parts = render('[aaaa bbbb cccc](https://e.org/x)', { ...PLAIN, maxLength: 24 });
     expect(parts.map(({ text }) => text)).toEqual(['aaaa bbbb cccc', '(https://e.org/x)']);
   });

@@ -16,15 +16,15 @@ import { toLeaves } from './transform/blocks.ts';
 
 /**
  * Renders Markdown (GFM) as the messages that a platform accepts. Any input renders, in bounded
- * time; input without visible content yields no parts. Use it only for short texts, because a long
- * one blocks the event loop.
+ * time; input without visible content yields no parts. Use it only for short text, because long
+ * text blocks the event loop.
  * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
  */
 export function render(markdown: string, target: RenderTarget): RenderedPart[] {
   return runAllSteps(renderSteps(markdown, target));
 }
 
-/** A text up to this length, in UTF-16 units, takes no longer than a step. */
+/** Text up to this length, in UTF-16 units, takes no longer than a step. */
 const ONE_STEP = 1_000;
 
 /**

@@ -10,7 +10,7 @@ export interface RenderedPart {
    */
   readonly plain: string;
   /**
-   * The same content as a Telegram rich message, for a target that requests one and a text that
+   * The same content as a Telegram rich message, for a target that requests one and text that
    * benefits from it.
    */
   readonly rich?: string;
@@ -20,8 +20,8 @@ export interface RenderedPart {
 export class MarkupError extends ParleyError {}
 
 /**
- * Joins the texts of consecutive parts, for a destination without a length limit that shows parts
- * as they arrive.
+ * Joins the text of consecutive parts, for a destination without a length limit that shows parts as
+ * they arrive.
  */
 export function joinParts(
   parts: readonly RenderedPart[],

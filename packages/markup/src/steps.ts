@@ -1,6 +1,6 @@
 /**
  * Work that yields after every bounded piece of a few milliseconds, so that a caller can let other
- * work continue. Longer texts never make a step longer.
+ * work continue. Longer text never makes a step longer.
  */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
@@ -15,7 +15,7 @@ export function createStepCounter(enough: number): (work: number) => boolean {
   };
 }
 
-/** Runs all steps without pausing, for texts known to be short. */
+/** Runs all steps without pausing, for text known to be short. */
 export function runAllSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

@@ -125,7 +125,7 @@ describe('an unfinished answer', () => {
 });
 
 describe('an answer longer than one part', () => {
-  it('[F12] keeps the parts of complete blocks, and changes only later ones', async () => {
+  it('[F12] keeps the parts of complete blocks, and changes only later parts', async () => {
     const renderer = createPrefixRenderer(telegram(20));
     const show = async () => (await renderer.show()).map(({ text }) => text);
     renderer.push('aaaa bbbb cccc dddd');
@@ -152,7 +152,7 @@ describe('an answer longer than one part', () => {
     expect(parts.length).toBeGreaterThan(2);
   });
 
-  it('[F12] shows a growing text that would stall the parser', async () => {
+  it('[F12] shows growing text that would stall the parser', async () => {
     const renderer = createPrefixRenderer(telegram(4096));
     for (let length = 0; length < 80_000; length += 1_000) renderer.push('a**b'.repeat(250));
     renderer.push('\n\n');

@@ -15,7 +15,9 @@ const PREFIX = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*/;
 const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)$/;
 const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
-/** The Markdown with formats closed, and without incomplete characters, links, rows and lines. */
+/**
+ * The Markdown with formatting closed, and without incomplete characters, links, rows and lines.
+ */
 export function completeMarkdown(markdown: string): string {
   const lines = markdown.replace(HALF_CHARACTER, '').split('\n');
   const fence = findClosingFence(lines.slice(0, -1));
@@ -115,7 +117,7 @@ const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
 const HALF_LINK =
   /^\](?:\((?:\\.|[^()\s\\]|\((?:(?:\\.|[^()\s\\])*\))?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
 
-/** Characters with a meaning inside a paragraph; only the named ones change the output. */
+/** Characters with a meaning inside a paragraph; only the named characters change the output. */
 const SIGNS = new RegExp(
   [
     /\\\([^`]*?\\\)|\\\[[^`]*?\\\]|\\[^\w\s([]/,
@@ -144,7 +146,7 @@ const CLOSING: Readonly<Record<string, string>> = {
   '\\[': '\\]',
 };
 
-/** Closes the formats of a paragraph that is still being written. */
+/** Closes the formatting of a paragraph that is still being written. */
 function closeMarks(paragraph: string): string {
   const text = paragraph.trimEnd().replace(HALF_END, '').replace(HALF_AUTOLINK, '');
   const open: OpenMark[] = [];
@@ -190,8 +192,8 @@ const closeTo = (open: OpenMark[], at: number) => {
 };
 
 /**
- * The maximum number of formats and brackets that are closed; the characters of outer ones beyond
- * it stay visible. Closing each one costs time proportional to the length of the text.
+ * The maximum number of formats and brackets that are closed; the characters of outer formats
+ * beyond it stay visible. Closing each one costs time proportional to the length of the text.
  */
 const MAX_OPEN = 100;
 

@@ -50,7 +50,7 @@ export function createAiSdkClient(
 
 /**
  * Loads only the provider package that is needed and returns its model. The base URL is always
- * passed, because otherwise the packages take one from the environment.
+ * passed, because otherwise the packages take a URL from the environment.
  */
 async function openProvider(
   choice: SdkChoice,

@@ -25,10 +25,7 @@ export const OPENAI_URL = 'https://api.openai.com/v1';
 /** The API version that every request names. */
 export const ANTHROPIC_VERSION = '2023-06-01';
 
-/**
- * Provider-specific options. Without `store: false`, OpenAI would keep every conversation for 30
- * days.
- */
+/** Without `store: false`, OpenAI would keep every conversation for 30 days. */
 export function getProviderOptions(choice: SdkChoice): Pick<ProviderCall, 'providerOptions'> {
   // OpenAI's strict mode accepts only a subset of schemas.
   const openai = { store: false, strictJsonSchema: false };
@@ -54,9 +51,9 @@ const ANTHROPIC_CACHE = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
 /**
  * Converts a request to the provider's format. Anthropic gets the layers one by one with a cache
- * mark on the last stable one; all others get a single system message, because many chat templates
- * allow only one. Adjacent messages of the same role are joined, because many templates insist that
- * roles alternate.
+ * mark on the last stable layer; all other providers get a single system message, because many chat
+ * templates allow only one. Adjacent messages of the same role are joined, because many templates
+ * insist that roles alternate.
  */
 export function toProviderPrompt(
   provider: SdkChoice['provider'],

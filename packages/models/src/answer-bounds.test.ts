@@ -128,7 +128,7 @@ async function ask(baseUrl: string, provider?: Provider) {
 
 describe('[D07] an endless answer', () => {
   it.each<Provider>(['openai-compatible', 'anthropic', 'openai'])(
-    'is cut at the limit of its text, and the connection is closed (%s)',
+    'is cut off at the text limit, and the connection is closed (%s)',
     async (provider) => {
       const { baseUrl, open } = await endlessProvider(TEXT[provider]);
       const { text, finish } = await ask(baseUrl, provider);
@@ -160,7 +160,7 @@ describe('[D07] an endless answer', () => {
     },
   );
 
-  it('is cut after the first call beyond the limit, which does not run and states the reason', async () => {
+  it('is cut off after the first call beyond the limit; that call does not run, and its arguments state the reason', async () => {
     const { baseUrl, open } = await endlessProvider(CALLS);
     const { calls, finish } = await ask(baseUrl);
     expect(calls.map(({ id }) => id)).toEqual(['c0', 'c1', 'c2', 'c3']);
@@ -174,7 +174,7 @@ describe('[D07] an endless answer', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('that consists of reasoning fails and names the setting that limits it', async () => {
+  it('fails if it consists of reasoning, and names the setting that limits it', async () => {
     const { baseUrl, open } = await endlessProvider(THOUGHTS);
     await expect(ask(baseUrl)).rejects.toMatchObject({
       code: 'model-endless',
@@ -184,7 +184,7 @@ describe('[D07] an endless answer', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('that is a single endless event fails before it fills the memory', async () => {
+  it('fails before it fills the memory if it is a single endless event', async () => {
     const { baseUrl, open } = await endlessProvider(
       (nth) => (nth === 0 ? 'data: ' : '') + WORD.repeat(100),
     );

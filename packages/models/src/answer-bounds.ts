@@ -51,8 +51,8 @@ export interface AnswerMeter {
   /** The limit that was exceeded; null while the answer is within its limits. */
   cut(): AnswerCut | null;
   /**
-   * The calls that were open when the answer was cut; the last of them has a note in place of its
-   * arguments.
+   * The calls that were open when the answer was cut off; the last of them has a note in place of
+   * its arguments.
    */
   openCalls(): readonly ModelToolCall[];
   /**
@@ -126,7 +126,7 @@ function describeCut({ what, most }: AnswerCut, written: string): string {
   return `[Cut off: one answer has at most ${most} ${bound}.] ${beginning}`;
 }
 
-/** Removes half of a surrogate pair from the end of a text. */
+/** Removes half of a surrogate pair from the end of the text. */
 function trimHalfSurrogate(text: string): string {
   return text.isWellFormed() ? text : text.replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -41,7 +41,7 @@ export type AnswerPart =
   | { readonly type: 'call-start'; readonly id: string; readonly name: string }
   /** A further fragment of the arguments of a call. */
   | { readonly type: 'call-input'; readonly id: string; readonly text: string }
-  /** A complete call; some providers send no fragments before a complete call. */
+  /** A complete call; some providers do not send fragments before a complete call. */
   | { readonly type: 'tool-call'; readonly call: ModelToolCall }
   /** An error inside the stream; `collectFailureFacts` reads it like a thrown one. */
   | { readonly type: 'error'; readonly error: unknown }

@@ -22,7 +22,7 @@ export interface CallDeadlines {
   close(): void;
 }
 
-/** Starts the timers of a call, which the signal `caller` stops. */
+/** Starts the timers of a call; the `caller` signal stops them. */
 export function startDeadlines(timeouts: ModelTimeouts, caller: AbortSignal): CallDeadlines {
   const controller = new AbortController();
   let reason: ModelFailure | null = null;

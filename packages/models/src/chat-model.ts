@@ -25,7 +25,7 @@ export interface UserMessage {
 /** A tool call that the model requested. */
 export interface ModelToolCall {
   /**
-   * The provider's id of the call, which the result must reference. The id is unique among the
+   * The provider's id for the call, which the result must reference. The id is unique among the
    * messages of one request.
    */
   readonly id: string;
@@ -129,13 +129,13 @@ export interface ModelFinish {
    * The model that the server names as the author, if it clearly differs from the requested one.
    */
   readonly servedModel?: string;
-  /** The model that answered, as `provider/model`; with fallbacks it may not be the first one. */
+  /** The model that answered, as `provider/model`; with fallbacks it may not be the first model. */
   readonly model: string;
   /** Null if no price is configured for that model. */
   readonly costUsd: number | null;
   /** The number of requests made for this answer, if more than one. */
   readonly tries?: number;
-  /** The limit at which the answer was cut; absent if it is complete. */
+  /** The limit at which the answer was cut off; absent if it is complete. */
   readonly cut?: AnswerCut;
   /**
    * Parts that the model wrote besides its answer, for people who debug; absent if there are none.
@@ -230,7 +230,7 @@ export type ModelFailure =
    * `mayBeTooLong`: the server gave no reason, and some servers refuse oversized requests without
    * one.
    */
-  /** `retryAfterMs`: the delay that the server asks for; absent if it states none. */
+  /** `retryAfterMs`: the delay that the server asks for; absent if it does not state one. */
   | {
       readonly kind: 'overloaded';
       readonly mayBeTooLong?: true;
@@ -247,7 +247,6 @@ export type ModelFailure =
       readonly windowTokens?: number;
     }
   | { readonly kind: 'refused'; readonly mayBeTooLong?: true }
-  /** The model does not support tools. */
   | { readonly kind: 'no-tools' }
   /** The model requires roles to alternate in a different way. */
   | { readonly kind: 'message-order' }
@@ -297,7 +296,7 @@ export class ModelError extends ParleyError {
   }
 }
 
-/** The usage that a provider reported; undefined if it reported none. */
+/** The usage that a provider reported; undefined if it did not report usage. */
 export interface ReportedUsage {
   readonly inputTokens: {
     readonly total: number | undefined;

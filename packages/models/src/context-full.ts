@@ -16,7 +16,8 @@ export type LengthRefusal =
     };
 
 /**
- * Phrases about limits per minute or per day, which look almost like those for a single request.
+ * Phrases about limits per minute or per day, which look almost like phrases about a single
+ * request.
  */
 const PER_TIME =
   /tokens? ?(?:per|\/|-per-) ?-?(?:min|minute|second|hour|day|month)|per[- _](?:minute|second|hour|day|month)\b|\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b|(?:daily|hourly|weekly|monthly) (?:\w+ )?(?:tokens?|requests?|usage|quota|limit)|tokens? (?:limit|quota) (?:for|of) (?:today|this)|每(?:分钟|秒|小时|天|日)/i;

@@ -70,7 +70,7 @@ export interface ChoosableModel {
 
 /**
  * Returns the context window of a model: the one that its server has stated, if it is smaller than
- * the known one.
+ * the known window.
  */
 export function resolveWindow(
   { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
@@ -223,7 +223,7 @@ interface AutoModel {
 
 /**
  * The minimum interval between searches while there is no server, in ms; only an incoming message
- * triggers one.
+ * triggers a search.
  */
 const RECHECK_MS = 30_000;
 

@@ -42,8 +42,8 @@ interface ErrorWalk {
 }
 
 /**
- * Parses the body of an error response: JSON of any nesting, an event of a stream, XML, a web page
- * or plain text.
+ * Parses the body of an error response: JSON of any nesting, a stream event, XML, a web page or
+ * plain text.
  */
 export function readErrorBody(body: string): ErrorBody {
   const text = removeFraming(body.slice(0, MAX_BODY).trim());
@@ -81,8 +81,7 @@ function finishWalk({ messages, words, fields, status }: ErrorWalk, isPage: bool
 }
 
 /**
- * Some gateways send the body of an error as an event, and some with the status line in front of
- * it.
+ * Some gateways send the body of an error as an event, and some put the status line in front of it.
  */
 function removeFraming(text: string): string {
   const data = /^(?:event:[^\n]*\n)?(?:data|error):\s*(?=[{[])/i.exec(text);

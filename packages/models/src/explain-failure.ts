@@ -96,9 +96,9 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   'too-long': 'Ask with less text, or use a model with a larger context.',
   'output-limit': 'Use another model.',
   refused: 'Check the model settings.',
-  'no-tools': 'Use a model that can.',
+  'no-tools': 'Use a model that can use tools.',
   'message-order': 'Start a new session or use another model.',
-  filtered: 'Put the request in other words.',
+  filtered: 'Rephrase the request.',
   rubbish:
     'Check baseUrl in the settings; it usually ends in /v1. This network may also require a sign-in first.',
   empty: 'Try again, or use another model if it happens often.',

@@ -211,21 +211,21 @@ const ALL: readonly ModelFailure[] = [
 const model = { id: 'anthropic/claude', server: 'api.example.org' };
 
 describe('the text for a failure', () => {
-  it.each(ALL)('[G01] name the model and are complete sentences: $kind', (failure) => {
+  it.each(ALL)('[G01] names the model and consists of complete sentences: $kind', (failure) => {
     expect(explainFailure(failure, model, 'words')).toMatch(/anthropic\/claude.*\.$/);
   });
 
-  it('[G01] state the delay that a rate-limited model asks for, rounded up', () => {
+  it('[G01] states the delay that a rate-limited model asks for, rounded up', () => {
     const words = explainFailure({ kind: 'rate-limited', retryAfterMs: 1_500 }, model, '');
     expect(words).toContain('asks to wait 2 s');
   });
 
-  it('never repeat what a provider says about a key, because some echo the key', () => {
+  it('never repeats what a provider says about a key, because some echo the key', () => {
     const said = 'Incorrect API key provided: sk-12345';
     expect(explainFailure({ kind: 'unauthorised' }, model, said)).not.toContain('sk-12345');
   });
 
-  it('quote a provider on one line of at most 200 characters', () => {
+  it('quotes a provider on one line of at most 200 characters', () => {
     const words = explainFailure({ kind: 'refused' }, model, `a\n\nb${'x'.repeat(500)}`);
     expect(words).toContain(`(“a b${'x'.repeat(197)}…”)`);
   });
@@ -247,7 +247,7 @@ describe('a model error', () => {
     ['filtered', false],
     ['rubbish', false],
     ['aborted', false],
-  ] as const)('[G01] of kind %s can be retried: %s', (kind, retryable) => {
+  ] as const)('[G01] can be retried if its kind is %s: %s', (kind, retryable) => {
     const error = new ModelError({ kind }, 'p/m', 'words');
     expect(error).toMatchObject({ code: `model-${kind}`, retryable, model: 'p/m' });
   });

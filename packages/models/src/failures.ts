@@ -19,7 +19,7 @@ import { findRetryAfterMs } from './retry-after.ts';
 /** The facts about a failed call, extracted from the thrown value. */
 export interface FailureFacts {
   readonly name: string;
-  /** The most specific message from the server, otherwise the message of the error. */
+  /** The most specific message from the server, otherwise the error's own message. */
   readonly message: string;
   /**
    * The HTTP status, or the status named by an error inside an answer; null if there is neither.
@@ -56,8 +56,8 @@ const BROKEN_OFF =
   /goaway|socket hang up|premature close|other side closed|connection (?:was |has been )?(?:reset|closed|lost|aborted|terminated)|network (?:error|connection lost)|^terminated$|^fetch failed$/i;
 
 /**
- * The depth to which a chain of causes is followed; `fetch` nests two, and the AI SDK adds up to
- * two.
+ * The depth to which a chain of causes is followed; `fetch` nests two causes, and the AI SDK adds
+ * up to two more.
  */
 const MAX_CAUSES = 6;
 

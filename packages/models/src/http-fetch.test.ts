@@ -54,7 +54,7 @@ describe.each([
   ['httpFetch', httpFetch],
   ['the fetch of Node', globalThis.fetch],
 ])('[G01] a request over %s', (_name, fetch) => {
-  it('sends a text, reads the response and keeps the connection', async () => {
+  it('sends text, reads the response and keeps the connection', async () => {
     const asked: unknown[] = [];
     const ports = new Set<number | undefined>();
     const url = await serve(async (request, response) => {

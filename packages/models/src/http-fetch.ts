@@ -13,9 +13,9 @@ const READ_AHEAD = 65_536;
 
 /**
  * `fetch` for the AI SDK over node:http, which takes a quarter of the processor time of Node's
- * `fetch` for a request of 60 KB. It uses the connections of Node's global agents: kept alive, and
- * through a proxy if `NODE_USE_ENV_PROXY` asks for one. Requests other than a text sent by POST,
- * and requests that the server redirects, are sent with Node's `fetch`.
+ * `fetch` for a request of 60 KB. It uses the connections of Node's global agents: they are kept
+ * alive, and go through a proxy if `NODE_USE_ENV_PROXY` is set. Requests other than text sent by
+ * POST, and requests that the server redirects, are sent with Node's `fetch`.
  */
 export const httpFetch: Fetch = async (input, init = {}) => {
   const { method, body, signal } = init;

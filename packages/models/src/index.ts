@@ -1,6 +1,6 @@
 export { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 export {
-  type AnswerAsides as AnswerAside,
+  type AnswerAsides,
   type AnswerCut,
   type AssistantMessage,
   type ChatModel,
@@ -13,7 +13,7 @@ export {
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
-  parseToolArguments as toolArguments,
+  parseToolArguments,
   type ToolMessage,
   type UserMessage,
 } from './chat-model.ts';
@@ -21,11 +21,11 @@ export {
   type ChoosableModel,
   type ChosenModel,
   createChatModel,
-  resolveWindow as effectiveWindow,
+  resolveWindow,
 } from './create-chat-model.ts';
 export {
-  getContextTokens as contextTokensOf,
-  listModelChoices as modelChoices,
+  getContextTokens,
+  listModelChoices,
   ModelPrice,
   ModelSettings,
   ModelTimeouts,

@@ -9,7 +9,7 @@ import {
   pickChatModel,
 } from './offline-model.ts';
 
-describe('the addresses at which a local server is searched', () => {
+describe('the addresses that are searched for a local server', () => {
   it('[G01] include the usual ports, Ollama’s first', () => {
     expect(listLocalCandidates(undefined)).toEqual([
       'http://127.0.0.1:11434/v1',
@@ -44,7 +44,7 @@ describe('the addresses at which a local server is searched', () => {
 });
 
 describe('the model chosen from a server’s list', () => {
-  it('[G01] is the first one that can chat', () => {
+  it('[G01] is the first model that can chat', () => {
     const ids = ['nomic-embed-text:latest', 'BAAI/bge-m3', 'whisper-1', 'llama3.2:3b', 'qwen3'];
     expect(pickChatModel({ object: 'list', data: ids.map((id) => ({ id })) })).toBe('llama3.2:3b');
   });

@@ -65,7 +65,7 @@ const RequestOptions = z
   .record(Name, z.union([Values, z.record(Name, Values)]))
   .optional()
   .describe(
-    'Additional fields of each request, with the server’s names: temperature, reasoning_effort …',
+    'Additional fields for each request, with the server’s names: temperature, reasoning_effort …',
   );
 
 const Compatible = z.strictObject({
@@ -81,7 +81,7 @@ const Compatible = z.strictObject({
   headers: z
     .record(z.string(), z.string())
     .optional()
-    .describe('Additional headers of each request, such as one that a proxy requires.')
+    .describe('Additional headers for each request, such as one that a proxy requires.')
     .meta({ title: 'HTTP headers' }),
   options: RequestOptions.meta({ title: 'Request options' }),
   model: ModelName,
@@ -180,7 +180,7 @@ const WrittenModel = z.union([
 ]);
 
 /**
- * The settings section `model`: `auto` (a local server if one runs, otherwise the built-in offline
+ * The `model` settings section: `auto` (a local server if one runs, otherwise the built-in offline
  * model), `offline`, or a provider. Secrets in it were `${ENV}` references that have already been
  * resolved.
  */

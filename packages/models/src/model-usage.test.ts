@@ -42,7 +42,7 @@ describe('the tokens of a call', () => {
     expect(usage.inputTokens).toBe(1_000);
   });
 
-  it('[G17] keep the reported count if the other one is missing', () => {
+  it('[G17] keep the reported count if the other count is missing', () => {
     const usage = countUsage(reported(100, undefined), request, 5);
     expect(usage).toMatchObject({ inputTokens: 100, outputTokens: 2, estimated: true });
   });

@@ -32,7 +32,7 @@ describe('the offline model', () => {
     const text = await answer('Please write a poem about the sea.');
     expect(text).toContain('I cannot answer it: no language model is connected');
     expect(text).toContain('no model is configured');
-    expect(text).toContain('open *Set up* on the page of Parley');
+    expect(text).toContain('open *Set up* on Parley’s page');
     expect(text).toContain('put this into `~/.parley/settings.yaml`');
     expect(text).toContain('provider: openai-compatible');
   });

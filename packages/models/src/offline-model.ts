@@ -30,9 +30,9 @@ const NOTHING_REPORTED = {
 };
 
 /**
- * The model that answers if an installation has no other: it states that no model is connected and
- * explains how to connect one. It needs neither network nor any provider package, costs nothing,
- * and is used like every other model.
+ * The model that answers if an installation has no other model: it states that no model is
+ * connected and explains how to connect one. It needs neither network nor any provider package,
+ * costs nothing, and is used like every other model.
  */
 export function createOfflineChatModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -163,10 +163,10 @@ function describeNotConnected(facts: OfflineFacts): string {
 
 function describeHowToConnect({ settingsFile, reason }: OfflineFacts): string {
   if (reason === 'all-failed') {
-    return `Try again later, or look at the section \`model\` in \`${settingsFile}\`.`;
+    return `Try again later, or look at the \`model\` section in \`${settingsFile}\`.`;
   }
   const snippet = [
-    `To connect one, open *Set up* on the page of Parley, or put this into \`${settingsFile}\`:`,
+    `To connect one, open *Set up* on Parley’s page, or put this into \`${settingsFile}\`:`,
     '',
     '```yaml',
     'model:',
@@ -215,7 +215,7 @@ interface DetectDeps {
   readonly readJson?: FetchJson;
   /** The value of the environment variable OLLAMA_HOST, if set. */
   readonly ollamaHost: string | undefined;
-  /** Base URLs to probe instead of the usual ones. */
+  /** Base URLs to probe instead of the usual URLs. */
   readonly candidates?: readonly string[];
 }
 

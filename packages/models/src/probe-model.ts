@@ -9,7 +9,7 @@ import type { ModelSettings, ProviderChoice } from './model-settings.ts';
 import { detectLocalServer, detectLocalServers, findUsualServer } from './offline-model.ts';
 import { createProviderModel } from './provider-model.ts';
 
-export { detectLocalServers, findUsualServer as usualServerAt };
+export { detectLocalServers, findUsualServer };
 
 /** The services of a probe. */
 export interface ModelProbeEnv {
@@ -19,7 +19,7 @@ export interface ModelProbeEnv {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** None of the texts in the result contains a key. */
+/** The result never contains a key. */
 export type ModelProbe = {
   /** `provider/model`. */
   readonly id: string;
@@ -44,12 +44,12 @@ export type ModelProbe = {
     }
 );
 
-/** Answers are discarded; OpenAI's API accepts no smaller limit on tokens. */
+/** Answers are discarded; OpenAI's API does not accept a smaller limit on tokens. */
 const FEWEST_TOKENS = 16;
 const QUESTION = 'Answer with one word: ready';
 
 /**
- * Lists the models of a provider and asks the chosen one for a single word. A probe costs a few
+ * Lists the models of a provider and asks the chosen model for a single word. A probe costs a few
  * tokens. Never rejects; the signal sets the deadline.
  */
 export async function probeProvider(

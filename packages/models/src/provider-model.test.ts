@@ -122,7 +122,7 @@ describe('Anthropic', () => {
     price: { inputPerMillion: 3, outputPerMillion: 15, cachedInputPerMillion: 0.3 },
   };
 
-  it('[G01] receives one block per layer, with a cache mark on the last stable one', async () => {
+  it('[G01] receives one block per layer, with a cache mark on the last stable block', async () => {
     const { asked } = await ask(choice, ANTHROPIC_STREAM);
     expect(asked?.url).toBe('https://api.anthropic.com/v1/messages');
     expect(asked?.headers.get('x-api-key')).toBe('key-a');
@@ -189,7 +189,7 @@ describe('OpenAI', () => {
     });
   });
 
-  it('[G01] is called at its own address, even if the environment names another', async () => {
+  it('[G01] is called at its own address, even if the environment names another address', async () => {
     vi.stubEnv('OPENAI_BASE_URL', 'http://elsewhere.example');
     onTestFinished(() => void vi.unstubAllEnvs());
     const { asked } = await ask(choice, OPENAI_STREAM);
@@ -243,7 +243,7 @@ describe('a model that calls a tool', () => {
   const call = { id: 'call_1', name: 'read', arguments: '{"path":"a.md"}' };
   const finish = { type: 'finish', text: 'Let me look.', finishReason: 'tool-calls' };
 
-  it('[G01] Anthropic: tools are offered with a cache mark on the last one, and the call arrives in fragments', async () => {
+  it('[G01] Anthropic: tools are offered with a cache mark on the last tool, and the call arrives in fragments', async () => {
     const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
     const { seen, asked } = await ask(choice, ANTHROPIC_CALL, withTools);
     expect(seen).toMatchObject([

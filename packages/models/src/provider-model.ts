@@ -138,7 +138,7 @@ function finishAnswer(
   const usage = countUsage(finish.usage, request, meter.written());
   const costUsd = computeCost(usage, init.choice.price);
   // Some servers send `stop` along with their calls. A truncated last call must not be mistaken for
-  // a complete one.
+  // a complete call.
   const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : (reason ?? 'other');
   const done = {
     text,

@@ -9,7 +9,7 @@ export interface RetryAfterSources {
   readonly text?: string;
 }
 
-/** The longest plausible delay, in ms; a longer one is ignored. */
+/** The longest plausible delay, in ms; a longer delay is ignored. */
 const MAX_BELIEVED_MS = 24 * 60 * 60 * 1_000;
 
 /**

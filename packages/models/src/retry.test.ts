@@ -173,7 +173,7 @@ describe('a model with fallbacks', () => {
     });
   });
 
-  it('[G01] reports all failures if all models fail, and can be retried if one of them can', async () => {
+  it('[G01] reports all failures if all models fail, and is retryable if one of these failures is', async () => {
     const model = withFallback(
       createBrokenModel('a/key', { kind: 'unauthorised' }),
       createBrokenModel('b/busy', { kind: 'overloaded' }),

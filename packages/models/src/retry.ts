@@ -8,7 +8,7 @@ import {
   type ModelRequest,
 } from './chat-model.ts';
 
-/** Returns the call that replaces the failed one; null if the failure is final. */
+/** Returns the call that replaces the failed call; null if the failure is final. */
 type NextTry = (
   failure: unknown,
 ) => AsyncIterable<ModelEvent> | null | Promise<AsyncIterable<ModelEvent> | null>;
@@ -181,7 +181,7 @@ function removeImages(request: ModelRequest, note: string): ModelRequest {
 
 /**
  * Calls `first`, then the others in order if the previous one failed before its first event. An
- * aborted call is never passed on. If all models fail, the error names every one of them. The
+ * aborted call is never passed on. If all models fail, the error names each of these models. The
  * learned context window is that of the model called last, because requests are shortened for the
  * model that answers.
  */

@@ -108,7 +108,7 @@ describe('retries of a failed call', () => {
     expect(waits).toHaveLength(3);
   });
 
-  it('[G20] are limited to one if another model is called next', async () => {
+  it('[G20] are limited to one retry if another model is called next', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 2, patience: HASTY });
     await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(waits).toEqual([500]);
@@ -140,7 +140,7 @@ describe('retries of a failed call', () => {
     expect(seen.at(-1)).toMatchObject({ type: 'finish', tries: 3 });
   });
 
-  it('[G20] pass on no tool call of an answer that broke off', async () => {
+  it('[G20] do not pass on tool calls from an answer that broke off', async () => {
     let left = 1;
     const flaky: ChatModel = {
       id: 'a/m',

@@ -12,7 +12,7 @@ import { withStream } from './retry.ts';
 export interface RetryPatience {
   readonly tries: number;
   /**
-   * The maximum single delay; if a provider asks for a longer one, this function does not retry.
+   * The maximum single delay; if a provider asks for a longer delay, this function does not retry.
    */
   readonly waitMs: number;
   /** The maximum total of all delays. */
@@ -51,8 +51,8 @@ interface FailedTry {
 
 /**
  * Returns the delay before the same model is called again, in ms; null if it is not called again. A
- * dropped connection is usually a kept-alive one that the server has just closed, so the request is
- * retried immediately.
+ * dropped connection is usually a kept-alive connection that the server has just closed, so the
+ * request is retried immediately.
  */
 export function computeRetryDelay({ failure, tries, patience, random }: FailedTry): number | null {
   if (tries >= patience.tries) return null;

@@ -39,7 +39,7 @@ describe('a model that allows only shorter answers', () => {
     expect(asked).toEqual([undefined, 4_096, 4_096, 100]);
   });
 
-  it('[G21] is retried with half the length if it does not state the allowed one', async () => {
+  it('[G21] is retried with half the length if its error does not state the allowed length', async () => {
     const { model, asked } = limited(2_100);
     await ask(model);
     expect(asked).toEqual([undefined, 4_096, 2_048]);

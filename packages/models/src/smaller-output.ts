@@ -7,7 +7,9 @@ import {
 } from './chat-model.ts';
 import { withSecondTry, withStream } from './retry.ts';
 
-/** The usual limit, in tokens, of servers that do not state theirs; half of it is tried first. */
+/**
+ * The usual limit, in tokens, of servers that do not state their limit; half of it is tried first.
+ */
 const USUAL_LIMIT = 8_192;
 const MIN_LIMIT = 256;
 const MAX_TRIES = 3;

@@ -6,13 +6,13 @@ export {
   type TurnHook,
 } from '@parley/agent';
 export type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
-export { absent, type ContextSource, type Layer } from '@parley/prompt';
+export { type ContextSource, createAbsent as absent, type Layer } from '@parley/prompt';
 export type { WorkspaceView } from '@parley/workspace';
-export { guardLayer as guardedLayer } from './guard-parts.ts';
+export { guardLayer } from './guard-parts.ts';
 export { type LoadPluginsOptions, loadPlugins } from './load-plugins.ts';
 export { placeLayers } from './place-layers.ts';
 export {
-  combineParts as allParts,
+  combineParts,
   definePlugin,
   describeOutcome,
   type LoadedParts,

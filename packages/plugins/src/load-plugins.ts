@@ -1,6 +1,6 @@
 import { createToolRegistry } from '@parley/agent';
 import { type Clock, type Logger, measureSchema, reasonOf } from '@parley/core';
-import { builtInLayers, createLayerRegistry } from '@parley/prompt';
+import { createBuiltInLayers, createLayerRegistry } from '@parley/prompt';
 import { z } from 'zod';
 import { type ImportedPlugin, importPlugin, setUpPlugin, sharePackages } from './open-plugin.ts';
 import { type LoadedParts, type PluginChoice, PluginError, type PluginOutcome } from './plugin.ts';
@@ -31,7 +31,7 @@ export interface LoadPluginsOptions {
 
 const TIMEOUT_MS = 10_000;
 
-/** The state of a plugin during loading: its failure so far, or the plugin itself. */
+/** A plugin while it is being loaded: the plugin itself, or why loading it has failed. */
 type LoadStep<Good> =
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly failed: unknown }
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly good: Good };
@@ -58,7 +58,10 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
       }));
     }),
   );
-  let taken: TakenNames = { ...options.taken, layers: createLayerRegistry(builtInLayers()).ids };
+  let taken: TakenNames = {
+    ...options.taken,
+    layers: createLayerRegistry(createBuiltInLayers()).ids,
+  };
   const outcomes = opened.map((at): PluginOutcome => {
     const { use } = at.choice;
     if ('failed' in at) return { kind: 'failed', use, name: at.name, reason: reasonOf(at.failed) };

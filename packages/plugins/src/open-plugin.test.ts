@@ -1,10 +1,10 @@
 import type { ChannelDefinition } from '@parley/channels';
-import { EXAMPLE_FACTS as facts } from '@parley/core/testing';
+import { EXAMPLE_FACTS } from '@parley/core/testing';
 import {
   type ContextSource,
   createAssembler,
   createLayerRegistry,
-  declaredReads,
+  listDeclaredReads,
   type PromptContext,
   type SourceTurn,
 } from '@parley/prompt';
@@ -25,14 +25,21 @@ const view: SourceTurn['view'] = {
   plan: () => Promise.reject(new Error('nothing is written here')),
 };
 const context: PromptContext = {
-  facts,
+  facts: EXAMPLE_FACTS,
   reader,
   view,
   identity: { name: 'Mori' },
   messages: [],
   clockMinutes: 10,
 };
-const turn: SourceTurn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
+const turn: SourceTurn = {
+  facts: EXAMPLE_FACTS,
+  reader,
+  view,
+  messages: [],
+  conversationId: 'c',
+  session: 1,
+};
 
 /** Reports on a layer whose `render` was written without types. */
 async function reportOf(render: unknown) {
@@ -86,7 +93,7 @@ describe('a plugin layer', () => {
     const recording = { ...context, view: { ...view, read } };
     await createAssembler({ layers, layout }).assemble(recording);
     expect(asked).toEqual(['rules.md']);
-    expect(declaredReads(layers, layout)).toEqual(['rules.md']);
+    expect(listDeclaredReads(layers, layout)).toEqual(['rules.md']);
   });
 
   it('[W02] cannot show a guest content that belongs to the owner', async () => {
@@ -128,7 +135,7 @@ describe('a plugin channel', () => {
     expect(await guarded.load()).toBe(open);
   });
 
-  it.each(['beat', 'sub'])('[F14] must not have an id with which other lanes begin: %s', (id) => {
+  it.each(['beat', 'sub'])('[F14] must not have an id that other lanes begin with: %s', (id) => {
     const channel = { ...definition(async () => fail), id };
     expect(() => checkParts({ channels: [channel] })).toThrow(/channels\[0\]\.id: is taken/);
     expect(checkParts({ channels: [{ ...channel, id: `${id}s` }] }).channels).toHaveLength(1);

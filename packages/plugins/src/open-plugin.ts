@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { TimeUpError, withTimeLimit } from '@parley/agent';
+import { runWithTimeLimit, TimeUpError } from '@parley/agent';
 import { type Clock, Defects, type Logger, reasonOf } from '@parley/core';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 import { z } from 'zod';
@@ -96,7 +96,7 @@ export async function setUpPlugin(
 }
 
 async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {
-  // A workspace that does not exist yet contains no plugin.
+  // A workspace that does not exist yet cannot contain a plugin.
   const real = await realpath(workspace).catch(() => resolve(workspace));
   if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
   throw new PluginError(
@@ -113,7 +113,7 @@ async function runPluginCode<Result>(
   work: (signal: AbortSignal) => Result | Promise<Result>,
 ): Promise<Result> {
   try {
-    return await withTimeLimit({ ms }, async (signal) => work(signal));
+    return await runWithTimeLimit({ ms }, async (signal) => work(signal));
   } catch (error) {
     const why = error instanceof TimeUpError ? 'plugin-timeout' : code;
     throw new PluginError(why, `${what}: ${reasonOf(error)}`, error);
@@ -146,8 +146,8 @@ const USUAL = ['index.ts', 'index.js', 'index.mjs', 'src/index.ts'];
 
 /**
  * Finds the plugin that the settings name: a folder (`./dice`, `/srv/dice`, `~/dice`, relative to
- * `base`), or an installed package, searched for from `base` upwards and then from Parley itself.
- * Throws PluginError if there is no such plugin.
+ * `base`) or an installed package. A package is searched for from `base` upwards and then from
+ * Parley itself. Throws PluginError if there is no such plugin.
  */
 async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
   const folder = isFolder(use)

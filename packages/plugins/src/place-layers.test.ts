@@ -1,9 +1,9 @@
 import {
-  absent,
-  builtInLayers,
+  createAbsent,
+  createBuiltInLayers,
   createLayerRegistry,
+  getLayout,
   type Layout,
-  layoutNamed,
   type Volatility,
 } from '@parley/prompt';
 import fc from 'fast-check';
@@ -11,11 +11,11 @@ import { describe, expect, it } from 'vitest';
 import { placeLayers } from './place-layers.ts';
 import type { PluginLayer } from './plugin.ts';
 
-const registry = createLayerRegistry(builtInLayers());
+const registry = createLayerRegistry(createBuiltInLayers());
 const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
 function layer(id: string, options: Partial<PluginLayer> = {}): PluginLayer {
-  const render = () => absent('nothing to say');
+  const render = () => createAbsent('nothing to say');
   return { id, volatility: 'static', placement: 'system', render, ...options };
 }
 
@@ -25,7 +25,7 @@ const idsOf = ({ layers }: Layout) => layers.map(({ layer: id }) => id);
 const before = (layout: Layout, id: string) => idsOf(layout)[idsOf(layout).indexOf(id) - 1];
 
 describe('the position of a plugin’s layer', () => {
-  const parley = layoutNamed('parley');
+  const parley = getLayout('parley');
 
   it.each<[Volatility, string]>([
     ['static', 'soul-file'],
@@ -55,7 +55,7 @@ describe('the position of a plugin’s layer', () => {
   });
 
   it('[P05] is before the person’s text if the system prompt is fixed and the layer changes', () => {
-    const { layers } = place(layoutNamed('lab'), layer('own', { volatility: 'turn' }));
+    const { layers } = place(getLayout('lab'), layer('own', { volatility: 'turn' }));
     expect(layers.find(({ layer: id }) => id === 'own')).toMatchObject({ placement: 'user' });
   });
 
@@ -94,7 +94,7 @@ describe('an arbitrary set of plugin layers', () => {
   };
 
   it.each(LAYOUTS)('[P01] [P09] [P12] keeps order, safety and cacheability of %s', (name) => {
-    const layout = layoutNamed(name);
+    const layout = getLayout(name);
     fc.assert(
       fc.property(brought, (choices) => {
         const layers = choices.map(({ id, ...rest }) => layer(id, rest));
@@ -106,8 +106,8 @@ describe('an arbitrary set of plugin layers', () => {
         );
         expect(cached(placed, layers)).toEqual(cached(layout, []));
         const safety = ids.indexOf('safety');
-        // A layer that names one of Parley's own, or a plugin's layer that does, may come before
-        // safety.
+        // A layer that names one of Parley's layers, or a plugin's layer that in turn names one,
+        // may come before safety.
         const near = new Set(idsOf(layout));
         for (const { id, after = '' } of layers) if (near.has(after)) near.add(id);
         const free = layers.filter(({ id }) => !near.has(id));

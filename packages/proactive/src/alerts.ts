@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
+import {
+  findNamedChat,
+  listOwnerChats,
+  type NamedChat,
+  type OwnerChatDeps,
+} from '@parley/channels';
 import type { Logger, Runtime } from '@parley/core';
 import type { HeartbeatRun, InboxRow, Store } from '@parley/store';
 import {
@@ -22,9 +27,9 @@ export type FindTarget = (
   task: Pick<StandingTask, 'name' | 'tell'>,
 ) => Promise<AlertChat | NoAlertChat>;
 
-export interface FindTargetServices extends OwnersChatDeps {
+export interface FindTargetServices extends OwnerChatDeps {
   readonly tell: string;
-  /** The chats named in the settings. Titles that people give their groups are ignored. */
+  /** The chats named in the settings. Titles that people give to groups are ignored. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly log: Logger;
 }
@@ -44,7 +49,7 @@ export function createFindTarget(deps: FindTargetServices): FindTarget {
       tell:
         tell === undefined ? undefined : { name: tell, chat: await findNamedCandidate(deps, tell) },
       choice: deps.tell,
-      // Includes accounts that owners have linked since.
+      // Includes accounts that owners have linked.
       owners: [...deps.owners, ...own.flatMap(({ person }) => person ?? [])],
       chats: own,
     });
@@ -58,7 +63,7 @@ export function createFindTarget(deps: FindTargetServices): FindTarget {
 
 async function listOwnersCandidates(deps: FindTargetServices): Promise<readonly AlertCandidate[]> {
   const found: AlertCandidate[] = [];
-  for await (const { last: row, conversationId } of ownersChats(deps)) {
+  for await (const { last: row, conversationId } of listOwnerChats(deps)) {
     const person = `${row.message.channel}:${row.message.sender.id}`;
     found.push({ conversationId, kind: 'direct', person, ownerWroteAt: row.receivedAt, row });
   }
@@ -72,7 +77,7 @@ async function findNamedCandidate(
 ): Promise<AlertCandidate | null> {
   const named = Object.hasOwn(deps.chats, tell) ? deps.chats[tell] : parseChatId(tell);
   if (named === undefined) return null;
-  const found = await namedChat(deps, tell, named);
+  const found = await findNamedChat(deps, tell, named);
   if (found.kind === 'none' || !found.inThread) return null;
   const { last: row } = found;
   const kind = row.message.chat.type === 'direct' ? 'direct' : 'group';
@@ -85,7 +90,10 @@ function parseChatId(tell: string): NamedChat | undefined {
   return { channel, account: 'default', chat };
 }
 
-/** After this many consecutive failures, a temporary problem of the provider is unlikely. */
+/**
+ * After this many consecutive failures, the cause is probably not a temporary problem at the
+ * provider.
+ */
 const IN_A_ROW = 3;
 const MAX_CHARACTERS = 200;
 
@@ -114,8 +122,8 @@ export async function reportFailures({
 }
 
 /**
- * Formats the notice about failed runs, which are ordered from newest to oldest; null unless all of
- * them failed.
+ * Formats the notice about failed runs, which are ordered from newest to oldest; returns null
+ * unless all of them failed.
  */
 function formatFailures(runs: readonly HeartbeatRun[]): string | null {
   const [last] = runs;
@@ -126,7 +134,7 @@ function formatFailures(runs: readonly HeartbeatRun[]): string | null {
   return `My standing tasks have failed ${IN_A_ROW} times in a row (${tasks}). The last time: \`${why}\`. I’ll keep trying; /heartbeat shows the state.`;
 }
 
-/** Reads the hours without alerts (H04) from the settings; null for `off` or an empty value. */
+/** Reads the quiet hours for alerts (H04) from the settings; null for `off` or an empty value. */
 export function readQuietHours(written: string): DayWindow | null {
   return written.trim().toLowerCase() === 'off' ? null : readWindow(written);
 }
@@ -156,7 +164,7 @@ export function fingerprintAlert(text: string): string {
   return createHash('sha256').update(said).digest('hex').slice(0, 32);
 }
 
-/** How long an equal alert counts as a repetition, in ms. */
+/** How long an alert with the same content counts as a repetition, in ms. */
 export function computeRepeatStart(now: number, repeatHours: number): number {
   return now - repeatHours * HOUR_MS;
 }

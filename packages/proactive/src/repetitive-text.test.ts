@@ -16,8 +16,8 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['heartbeatVerdict', (text) => judgeHeartbeatAnswer(text.slice(-60_000))],
 ];
 
-describe('the parsing of tasks and times', () => {
-  it.each(RECOGNIZERS)('[D13] ends in bounded time for any repetitive text: %s', (_name, read) => {
+describe('parsing tasks and times', () => {
+  it.each(RECOGNIZERS)('[D13] ends in bounded time for repetitive text: %s', (_name, read) => {
     expect(findSlowText(read)).toBeUndefined();
   });
 });

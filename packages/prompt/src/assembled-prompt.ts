@@ -9,7 +9,7 @@ import {
   type SentPrompt,
   type UnsentLayer,
 } from '@parley/core';
-import { type Cut, estimateTokens } from '@parley/workspace';
+import { estimateTokens, type TextCut } from '@parley/workspace';
 import type { LayerId, LayerPart, Placement, RenderedLayer } from './layer.ts';
 import type { ContextFence, Layout } from './layout.ts';
 
@@ -37,7 +37,7 @@ export type LayerReport = { readonly layer: LayerId; readonly placement: Placeme
       readonly characters: number;
       /** Estimated. */
       readonly tokens: number;
-      readonly cut: Cut | null;
+      readonly cut: TextCut | null;
     }
   | { readonly outcome: 'absent'; readonly reason: string }
   /** The layer returned text that this reader must not see. The prompt omits the text. */
@@ -90,12 +90,12 @@ interface ComposedLayer {
   readonly part: SystemPart | null;
 }
 
-/** How many different texts are cached per layer. Most chats share a few texts per layer. */
+/** How many versions of a layer's text are cached. Most chats share a few versions per layer. */
 const REMEMBERED = 4;
 
 /**
- * Creates the function that arranges the output of the layers and reports on each of them. Results
- * are cached for the latest texts of layers that change less often than every turn.
+ * Creates the function that arranges the output of the layers and reports on each layer. Results
+ * are cached for the latest versions of layers that change less often than every turn.
  */
 export function createComposer(
   layout: Layout,

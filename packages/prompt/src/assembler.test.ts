@@ -51,7 +51,7 @@ describe('assembling', () => {
     expect(texts((await assembler.assemble(createContext())).system)).toContain('turn 2');
   });
 
-  it('[P01] [W02] does not reuse a text for another audience, source or size', async () => {
+  it('[P01] [W02] does not reuse text for another audience, source or size', async () => {
     const said = { text: 'the same', source: 'a', audience: EVERYONE, cut: null };
     let output: LayerPart = said;
     const layers = createLayerRegistry([layer('a', { render: () => output })]);
@@ -82,7 +82,7 @@ describe('assembling', () => {
     expect(texts(guests.system)).not.toContain('the same');
   });
 
-  it('[P09] marks a reused text as unstable when a text before it changes', async () => {
+  it('[P09] marks reused text as unstable when text before it changes', async () => {
     const says = { first: 'steady' };
     const layers = createLayerRegistry([
       layer('news', {
@@ -193,26 +193,23 @@ describe('the last check', () => {
     ['the owner', { kind: 'owner' }, 'user'],
     ['another chat', { kind: 'conversation', conversationId: 'elsewhere' }, 'system'],
     ['another chat', { kind: 'conversation', conversationId: 'elsewhere' }, 'user'],
-  ])(
-    '[W02] withholds from %s a text that a layer supplies for a guest',
-    async (_, audience, placement) => {
-      const told: unknown[] = [];
-      const log = { ...silentLogger, error: (...line: unknown[]) => void told.push(line) };
-      const layers = createLayerRegistry([secret(audience, placement), layer('b')]);
-      const assembler = createAssembler({ layers, layout: layout('leak', 'b'), log });
-      const prompt = await assembler.assemble(createContext({ reader: GUEST }));
-      expect(JSON.stringify([prompt, told])).not.toContain('canary');
-      expect(texts(prompt.system)).toContain('text of b');
-      expect(prompt.report).toContainEqual({
-        layer: 'leak',
-        placement,
-        outcome: 'withheld',
-        source: 'MEMORY.md',
-        audience,
-      });
-      expect(told).toHaveLength(1);
-    },
-  );
+  ])("[W02] withholds a layer's text for a guest from %s", async (_, audience, placement) => {
+    const told: unknown[] = [];
+    const log = { ...silentLogger, error: (...line: unknown[]) => void told.push(line) };
+    const layers = createLayerRegistry([secret(audience, placement), layer('b')]);
+    const assembler = createAssembler({ layers, layout: layout('leak', 'b'), log });
+    const prompt = await assembler.assemble(createContext({ reader: GUEST }));
+    expect(JSON.stringify([prompt, told])).not.toContain('canary');
+    expect(texts(prompt.system)).toContain('text of b');
+    expect(prompt.report).toContainEqual({
+      layer: 'leak',
+      placement,
+      outcome: 'withheld',
+      source: 'MEMORY.md',
+      audience,
+    });
+    expect(told).toHaveLength(1);
+  });
 
   it('[W02] refuses a workspace view that was created for another reader', async () => {
     const assembler = createAssembler({ layers: createLayerRegistry([]), layout: layout() });
@@ -232,7 +229,7 @@ describe('a layout', () => {
     expect(() => getLayout('parly')).toThrow('Set agent.layout to one of: parley, mushroom');
   });
 
-  it('[P09] parley is sorted from the most to the least stable layer', () => {
+  it('[P09] named parley is sorted from the most to the least stable layer', () => {
     const layers = createLayerRegistry(createBuiltInLayers());
     const ranks = getLayout('parley').layers.map(({ layer: id }) =>
       ['static', 'session', 'turn'].indexOf(layers.get(id)?.volatility ?? ''),
@@ -261,7 +258,7 @@ const userOf = (prompt: AssembledPrompt): string =>
 const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const;
 const FIRST: Partial<PromptContext> = { ...OWNER_FEATURES, skills: SKILLS, target };
 
-describe('a session in layout lab', () => {
+describe('a session in the lab layout', () => {
   it('[P05] keeps its system prompt byte for byte when files, tools, skills and plugins change', async () => {
     const fix = session();
     const first = await assembler.assemble(createContext({ ...FIRST, fix }));
@@ -338,7 +335,7 @@ describe('a session in layout lab', () => {
 
 describe('the memory context', () => {
   it.each(['full', 'light', 'minimal'] as const)(
-    '[P05] [P13] contains all text before the person’s own, with the ephemeral prompt last, in mode %s',
+    '[P05] [P13] contains all text before the person’s own, with the ephemeral prompt last, in %s mode',
     async (mode) => {
       const ephemeral = { text: 'Only now.', source: 'settings', audience: EVERYONE };
       const hook = { text: 'from a hook', source: 'hook', audience: EVERYONE };

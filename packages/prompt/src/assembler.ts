@@ -131,7 +131,7 @@ async function waitForAll(
 }
 
 /**
- * Renders the hooks' additions as if each part were a layer. A fixed system prompt accepts no
+ * Renders the hooks' additions as if each part were a layer. A fixed system prompt does not accept
  * additions (P05).
  */
 function renderAdditions(
@@ -158,7 +158,7 @@ function renderAdditions(
 function checkOutput(output: LayerPart | Absent): LayerOutput {
   if (output !== undefined && ('absent' in output || isValidPart(output))) return output;
   return {
-    failed: new Error('it returned neither a text with its source and audience nor a reason'),
+    failed: new Error('it returned neither text with its source and audience nor a reason'),
   };
 }
 

@@ -43,7 +43,7 @@ describe('the format note', () => {
     expect(output).toMatchObject({ text: expect.stringMatching(/^## Formatting\n.{50,400}$/) });
   });
 
-  it('[M07] can be replaced by a file of the workspace', async () => {
+  it('[M07] can be replaced by a file in the workspace', async () => {
     const view = createView(OWNER, { 'formats/telegram.md': 'Only haiku.' });
     expect(
       await createFormatLayer(NOTES).render(createContext({ target, view }), {}),

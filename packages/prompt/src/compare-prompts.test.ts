@@ -94,7 +94,7 @@ describe('comparing two texts', () => {
     ]);
   });
 
-  it('[P09] the shared beginning and the rest add up to the text, and the length does not depend on the order', () => {
+  it('[P09] finds a shared beginning that, with the rest, adds up to the text, in either order', () => {
     fc.assert(
       fc.property(text, text, text, (head, before, after) => {
         const length = findSharedPrefix(head + before, head + after);
@@ -144,7 +144,7 @@ describe('comparing two prompts', () => {
     ]);
   });
 
-  it('[P17] both prompts can be rebuilt from their comparison', () => {
+  it('[P17] allows both prompts to be rebuilt from the comparison', () => {
     fc.assert(
       fc.property(anyPrompt, anyPrompt, (before, after) => {
         const there = comparePrompts(before, after);

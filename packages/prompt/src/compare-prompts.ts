@@ -24,8 +24,9 @@ export interface PromptComparison {
   readonly after: PromptSize;
   /**
    * The prefix that is identical byte for byte (P09), in the order used by providers: tool
-   * definitions, system prompt, user message. The prefix extends into one of these only if the ones
-   * before it are identical. In a provider's cache, the history precedes the user message.
+   * definitions, system prompt, user message. The prefix extends into a later kind of content only
+   * if the earlier kinds are identical. In a provider's cache, the history precedes the user
+   * message.
    */
   readonly prefix: PromptSize;
   /** The share of the second prompt covered by the prefix, from 0 to 1; 1 for an empty prompt. */

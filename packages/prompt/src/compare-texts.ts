@@ -103,9 +103,7 @@ function findLongestCommon(a: readonly string[], b: readonly string[]): readonly
   return pairs;
 }
 
-/**
- * Splits a text into lines including their line endings, so that joining them restores the text.
- */
+/** Splits text into lines including their line endings, so that joining them restores the text. */
 function splitLines(text: string): readonly string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }

@@ -72,7 +72,7 @@ describe('the blocks of [memory context]', () => {
     ['mcpPrompts', '## MCP Prompts'],
     ['resources', '## Resources'],
     ['sandbox', '## Sandbox'],
-  ])('[P05] have the switch %s, which removes only this block', async (name, text, facts) => {
+  ])('[P05] lose only the %s block when it is switched off', async (name, text, facts) => {
     const [on, off] = await Promise.all([
       prompt('lab', {}, facts),
       prompt('lab', { [name]: false }, facts),
@@ -87,7 +87,7 @@ describe('the blocks of [memory context]', () => {
     );
   });
 
-  it('[P05] contain no daily notes by default: the diary is a skill', async () => {
+  it('[P05] do not contain daily notes by default: the diary is a skill', async () => {
     expect((await prompt('lab', {})).context).not.toContain('text of today.');
     expect((await prompt('lab', { diary: true })).context).toContain('text of today.');
     expect((await prompt('parley', {})).system).toContain('text of today.');
@@ -109,7 +109,7 @@ describe('the blocks of [memory context]', () => {
 });
 
 it.each(BUILT_IN_LAYOUTS.map(({ name }) => name))(
-  '[P05] [P12] a switch also applies in layout %s, and none affects safety',
+  '[P05] [P12] can also be switched in the %s layout, and no switch affects safety',
   async (layout) => {
     const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
     const { system, context } = await prompt(layout, all);

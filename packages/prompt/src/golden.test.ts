@@ -49,7 +49,7 @@ async function promptOf(assembler: PromptAssembler, scene: PromptScene): Promise
   return assembler.assemble(await createSceneContext(scene, workspace));
 }
 
-describe.each(BUILT_IN_LAYOUTS)('the prompts of layout $name', (layout) => {
+describe.each(BUILT_IN_LAYOUTS)('prompts in the $name layout', (layout) => {
   const assembler = createAssembler({ layers, layout });
 
   it.each(Object.entries(SCENES))('[P03] [P17] %s matches its golden file', async (name, scene) => {

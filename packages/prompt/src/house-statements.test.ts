@@ -282,7 +282,7 @@ describe.each([
   }
 });
 
-describe('the runtime facts of mushroom', () => {
+describe('the runtime facts in the mushroom layout', () => {
   const FACTS: Partial<RuntimeFacts> = {
     threadId: '77',
     replyToMessageId: '5143',
@@ -316,9 +316,9 @@ describe('the runtime facts of mushroom', () => {
   });
 });
 
-describe('the memory context of lab', () => {
+describe('the memory context in the lab layout', () => {
   it.each(['owner-direct', 'stranger-direct', 'discord-group', 'heartbeat', 'sub-agent'])(
-    '[P05] contains every changing layer, and the system prompt contains none: %s',
+    '[P05] contains every changing layer, and the system prompt does not contain any: %s',
     async (scene) => {
       const { system, user } = await promptOf('lab', scene);
       expect(user).toMatch(/^\[memory context\]\n[\s\S]*\n\[\/memory context\]$/);

@@ -55,7 +55,7 @@ describe('the identity', () => {
     expect(parseIdentity(markdown)).toEqual({ name: 'Mori', role: 'gardener', emoji: '🌱' });
   });
 
-  it('ignores hints and empty lines of a template', () => {
+  it('ignores hints and empty lines in a template', () => {
     const template =
       '- **Name:**\n  _(pick something you like)_\n- **Role:** _(what are you?)_\n- **Emoji:** ';
     expect(resolveIdentity({ file: parseIdentity(template) })).toEqual({ name: 'Assistant' });
@@ -153,7 +153,7 @@ describe('persona and output format', () => {
     );
   });
 
-  it('[P14] are read from the workspace if it has a file of that name', async () => {
+  it('[P14] are read from the workspace if it has a file with that name', async () => {
     const files = { 'personas/wren.md': 'You are mine.', 'output-formats/plain.md': 'Just talk.' };
     const character = { persona: named('wren', 'builtIn'), format: named('plain', 'builtIn') };
     expect(await createPersonaSource(character).gather(turn({ files }))).toEqual({
@@ -170,14 +170,14 @@ describe('persona and output format', () => {
     });
   });
 
-  it('[W03] keep the audience of their file, and a private one is not replaced by the built-in one', async () => {
+  it('[W03] keep the audience of their file, and a private file is not replaced by the built-in file', async () => {
     const asking = { files: { 'personas/wren.md': 'x' }, audience: { kind: 'owner' } } as const;
     const source = createPersonaSource({ persona: named('wren', 'builtIn') });
     expect((await source.gather(turn(asking))).persona?.audience).toEqual({ kind: 'owner' });
     expect(await source.gather(turn({ ...asking, reader: GUEST }))).toEqual({});
   });
 
-  it('[P02] are empty when the settings name none or the named one does not exist', async () => {
+  it('[P02] are empty when the settings do not name one, or name one that does not exist', async () => {
     expect(await createPersonaSource({}).gather(turn())).toEqual({});
     expect(await createPersonaSource({ persona: named('nobody') }).gather(turn())).toEqual({});
   });
@@ -208,7 +208,7 @@ describe('a session', () => {
   });
 });
 
-describe('the other settings of a profile', () => {
+describe("a profile's other settings", () => {
   it('[P13] [P15] set the ephemeral prompt and the files to skip', async () => {
     const source = createPersonaSource({ ephemeral: 'Be brief.', skipContextFiles: true });
     expect(await source.gather(turn())).toEqual({

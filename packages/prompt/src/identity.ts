@@ -162,7 +162,7 @@ type NamedFolder = (typeof NAMED_FOLDERS)[number];
 /**
  * Reads the text with that name: the workspace's own file, otherwise the built-in one. A file that
  * this reader may not see counts as empty: in a group, a private persona must not be replaced by
- * the built-in one. Returns null when no text has this name.
+ * the built-in one. Returns null when there is no file with this name.
  */
 async function readNamedText(
   { name, builtIn }: NamedText,

@@ -2,17 +2,17 @@ export {
   type AssembledPrompt,
   type EnforcedParts,
   enforceAudience,
-  fenceContext as fencedContext,
+  fenceContext,
   type LayerReport,
   type SentParts,
   type SystemPart,
-  toSentPrompt as sentPromptOf,
+  toSentPrompt,
   type UserPart,
 } from './assembled-prompt.ts';
 export {
   type AssemblerOptions,
   createAssembler,
-  listDeclaredReads as declaredReads,
+  listDeclaredReads,
   type PromptAdditions,
   type PromptAssembler,
 } from './assembler.ts';
@@ -23,23 +23,23 @@ export {
   type PromptSize,
 } from './compare-prompts.ts';
 export { compareTexts, type TextPiece } from './compare-texts.ts';
-export { applySwitches as withSwitches } from './context-blocks.ts';
+export { applySwitches } from './context-blocks.ts';
 export {
-  createPersonaSource as characterSource,
+  createPersonaSource,
   IDENTITY_FILE,
   type IdentitySource,
-  mergeIdentityFields as firstSet,
+  mergeIdentityFields,
   type NamedText,
-  type PersonaSettings as Character,
+  type PersonaSettings,
   readIdentity,
-  resolveIdentity as identityOf,
+  resolveIdentity,
 } from './identity.ts';
 export {
   type Absent,
   type AttachmentNote,
   type ConnectorNote,
   type ContextSource,
-  createAbsent as absent,
+  createAbsent,
   type FixForSession,
   type GroupMessage,
   type HeartbeatNote,
@@ -65,16 +65,16 @@ export {
   type Volatility,
 } from './layer.ts';
 export { EXPECTED_ABILITIES } from './layers/tools.ts';
-export { formatMessageContext as messageContext } from './layers/turn.ts';
+export { formatMessageContext } from './layers/turn.ts';
 export {
-  applyFileLimits as withFileLimits,
+  applyFileLimits,
   type ChannelFormats,
-  createBuiltInLayers as builtInLayers,
+  createBuiltInLayers,
   createLayerRegistry,
   type LayerRegistry,
   type Layout,
   type LayoutEntry,
   readChannelFormats,
 } from './layout.ts';
-export { getLayout as layoutNamed } from './layouts.ts';
+export { getLayout } from './layouts.ts';
 export { capUntrusted, frameUntrusted, quoteUntrusted } from './text.ts';

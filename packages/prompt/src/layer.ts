@@ -6,7 +6,7 @@ import {
   type RenderTarget,
   type RuntimeFacts,
 } from '@parley/core';
-import type { Cut, FilePattern, SkillSnapshot, WorkspaceView } from '@parley/workspace';
+import type { FilePattern, SkillSnapshot, TextCut, WorkspaceView } from '@parley/workspace';
 
 /** The kebab-case name of a layer, the same in layouts, reports and logs. */
 export type LayerId = string;
@@ -22,10 +22,12 @@ export type Placement = 'system' | 'user';
 
 export interface LayerPart extends PromptPart {
   /** Set when the text is incomplete (P10). */
-  readonly cut?: Cut | null;
+  readonly cut?: TextCut | null;
 }
 
-/** A layer without any text (P02). The reason is shown to people and contains no private text. */
+/**
+ * A layer without any text (P02). The reason is shown to people and does not contain private text.
+ */
 export interface Absent {
   readonly absent: string;
 }
@@ -39,8 +41,8 @@ export interface LayerOptions {
   /** The maximum number of characters taken from one file. */
   readonly characters?: number;
   /**
-   * The stated purpose of the layer's file; replaces the default. With several files, a line above
-   * all of them.
+   * The stated purpose of the layer's file; replaces the default. If there are several files, the
+   * line above all of them.
    */
   readonly purpose?: string;
   /** Includes text chosen by people (their name, the chat title, turn variables), as data (P18). */
@@ -102,13 +104,13 @@ export function createAbsent(reason: string): Absent {
   return { absent: reason };
 }
 
-/** Creates a text that anyone may read. */
+/** Creates text that anyone may read. */
 export function createOpenPart(text: string, source = 'Parley'): LayerPart {
   return { text, source, audience: { kind: 'everyone' } };
 }
 
 /**
- * Creates a text with the audience of this chat: about its people, its message, or its connections.
+ * Creates text with the audience of this chat: about its people, its message, or its connections.
  */
 export function createChatPart(
   { conversationId }: Reader,
@@ -151,8 +153,8 @@ export function isInMode(
 
 /**
  * Keeps a value for the rest of a session: the first caller's value is stored, and later callers
- * get the stored one. Use it for every value that must not change within a session (P05, P14, S07).
- * The value must survive JSON serialization; `schema` validates the stored value.
+ * get the stored value. Use it for every value that must not change within a session (P05, P14,
+ * S07). The value must survive JSON serialization; `schema` validates the stored value.
  */
 export type FixForSession = <Value>(
   key: string,
@@ -193,7 +195,7 @@ export interface PromptContext extends PromptFeatures {
   readonly clockMinutes: number;
   /** The limits of a turn that answers people. */
   readonly turnLimits?: TurnLimitsNote | undefined;
-  /** Messages from others in the group since the agent's last turn, oldest first. */
+  /** Messages from other people in the group since the agent's last turn, oldest first. */
   readonly groupContext?: readonly GroupMessage[];
   /** Messages that Parley sent to the chat on its own since then, oldest first. */
   readonly ownMessages?: readonly OwnMessage[];
@@ -252,8 +254,8 @@ export interface ToolNote {
 }
 
 /**
- * A browser, desktop or MCP server that is or was connected (G03). The prompt lists only connected
- * ones.
+ * A browser, desktop or MCP server that is or was connected (G03). The prompt lists only what is
+ * connected.
  */
 export interface ConnectorNote {
   readonly name: string;
@@ -321,7 +323,7 @@ export interface TodoNote {
  * whose field is missing or empty is omitted (P02). Parts carry the audience of their sources.
  */
 export interface PromptFeatures {
-  /** The accounts of the owner, such as `telegram:42`. */
+  /** The owner's accounts, such as `telegram:42`. */
   readonly owners?: readonly string[];
   /** The tools that can be called in this turn; if empty, the prompt says that there are none. */
   readonly tools?: readonly ToolNote[];
@@ -333,7 +335,7 @@ export interface PromptFeatures {
   readonly approvals?: PromptPart;
   /** The persona of the session (P14). */
   readonly persona?: PromptPart;
-  /** The form of answers, such as `emotion_pipe` (P14). */
+  /** The output format of answers, such as `emotion_pipe` (P14). */
   readonly outputFormat?: PromptPart;
   /** The JSON Schema for an answer that a program reads; absent otherwise. */
   readonly responseSchema?: object;
@@ -342,7 +344,7 @@ export interface PromptFeatures {
   readonly projectProfile?: PromptPart;
   /** Memories found for this turn, best first. */
   readonly memories?: readonly PromptPart[];
-  /** Notes of `knowledge/` found for this turn, best first. */
+  /** Notes from `knowledge/` found for this turn, best first. */
   readonly knowledge?: readonly PromptPart[];
   /** Yesterday's conversation as a structured summary (G11). */
   readonly yesterday?: PromptPart;

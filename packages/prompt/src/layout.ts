@@ -48,7 +48,7 @@ export interface ContextFence {
 }
 
 /**
- * Workspace file limits from the settings, which replace those of the layout. When absent, the
+ * Workspace file limits from the settings, which replace the layout's limits. When absent, the
  * layout's limits apply.
  */
 export interface FileLimits {
@@ -109,8 +109,8 @@ export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSte
 }
 
 function resolveEntry(entry: LayoutEntry, layers: LayerRegistry, layout: string): LayoutStep {
-  // The safety layer is never looked up: the built-in one is used even if a registry contains
-  // another under its name.
+  // The safety layer is never looked up: the built-in layer is used even if a registry contains
+  // another layer with its name.
   if (entry.layer === safetyLayer.id) return createStep(safetyLayer, { layer: safetyLayer.id });
   const layer = layers.get(entry.layer);
   if (layer !== undefined) return createStep(layer, entry);
@@ -222,7 +222,7 @@ async function readFormatNote(folder: string, dialect: Dialect): Promise<string>
 /** The note for a dialect without a file. */
 const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
-/** In characters; longer than any answer of a model. */
+/** In characters; longer than any answer from a model. */
 const MAX_ANSWER = 50_000;
 
 /**

@@ -56,7 +56,7 @@ async function promptOf(name: string, context: PromptContext): Promise<Assembled
 const systemOf = (prompt: AssembledPrompt): string =>
   prompt.system.map(({ text }) => text).join('\n\n');
 
-/** The lines of a text that are in the list of headings, in the order of the text. */
+/** The lines that are in the list of headings, in the order of the text. */
 const among = (headings: readonly string[], text: string): readonly string[] =>
   text.split('\n').filter((line) => headings.includes(line));
 
@@ -86,7 +86,7 @@ describe('the length of workspace files', () => {
     ['zeus', 20_000, 20_000],
     ['openclaw', 20_000, 20_000],
     ['neomagi', 65_536, 65_536],
-  ])('[P04] [P08] follows the layout %s, or the settings', async (name, ...standard) => {
+  ])('[P04] [P08] follows the %s layout, or the settings', async (name, ...standard) => {
     expect(await lettersShown(name, {})).toEqual(standard);
     expect(
       await lettersShown(name, { fileCharacters: 30_000, totalFileCharacters: 60_000 }),
@@ -186,7 +186,7 @@ describe('the layer order of the built-in layouts', () => {
         '### memory/2026-11-21.md (today)',
       ],
     ],
-  ])('%s matches the documented one, heading by heading', async (title, headings) => {
+  ])('%s matches the documented order, heading by heading', async (title, headings) => {
     const name = title.slice('[P00] '.length);
     expect(among(headings, systemOf(await promptOf(name, everything())))).toEqual(headings);
   });
@@ -251,7 +251,7 @@ describe('the layer order of the built-in layouts', () => {
     ['[P07] openclaw', 20_000, [...CORE, 'IDENTITY.md', 'HEARTBEAT.md']],
     ['[P09] parley', 20_000, [...CORE, 'memory/2026-11-21.md']],
   ])(
-    '%s shows %i characters of a file, and notes the truncation of a longer one',
+    '%s shows %i characters of a file, and notes the truncation of a longer file',
     async (title, limit, names) => {
       const name = title.slice(title.indexOf(' ') + 1);
       for (const file of names) {
@@ -320,7 +320,7 @@ describe('the layer order of the built-in layouts', () => {
 /** Layers that are empty in `everything`. */
 const ASIDE = /^(output-format|called-skills|group-|own-messages)/;
 
-describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
+describe.each(BUILT_IN_LAYOUTS)('prompt modes in the $name layout', ({ name }) => {
   const present = async (mode: PromptMode): Promise<readonly string[]> => {
     const { system, userContext } = await promptOf(name, everything({ mode }));
     return [...system, ...userContext].map(({ layer }) => layer);
@@ -390,7 +390,7 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
   });
 });
 
-describe.each(BUILT_IN_LAYOUTS)('a layer of layout $name', ({ name }) => {
+describe.each(BUILT_IN_LAYOUTS)('a layer of the $name layout', ({ name }) => {
   it('[P02] is present only when it has text', async () => {
     const bare = createContext({ messages: [] });
     for (const context of [bare, everything()]) {
@@ -403,7 +403,7 @@ describe.each(BUILT_IN_LAYOUTS)('a layer of layout $name', ({ name }) => {
     expect((await promptOf(name, bare)).system.length).toBeLessThan(9);
   });
 
-  it('[P04] [P08] omits the identity files when the settings say so', async () => {
+  it('[P04] [P08] omits the identity files when the settings exclude them', async () => {
     const { system, userContext } = await promptOf(name, everything({ skipContextFiles: true }));
     const said = [...system, ...userContext].map(({ text }) => text).join('\n');
     expect(said).not.toMatch(/text of (AGENTS|SOUL|USER|IDENTITY|TOOLS|MEMORY)/);

@@ -6,9 +6,9 @@ import type { Layout, LayoutEntry } from './layout.ts';
 const PARLEY_FILE = 20_000;
 
 /**
- * The default layout: the best parts of each of the others, sorted from the most to the least
- * stable layer (P09). Layers that change between messages are in the user message, so that a
- * provider can reuse the system prompt and the conversation before it.
+ * The default layout: the best parts of the other layouts, sorted from the most to the least stable
+ * layer (P09). Layers that change between messages are in the user message, so that a provider can
+ * reuse the system prompt and the conversation before it.
  */
 const parley: Layout = {
   name: 'parley',
@@ -311,7 +311,7 @@ const neomagi: Layout = {
     { layer: 'identity' },
     { layer: 'safety' },
     { layer: 'tools', heading: '## Tooling', files: ['TOOLS.md'], characters: NEOMAGI_FILE },
-    // The files of the workspace, each in full.
+    // The workspace files, each in full.
     { layer: 'conflict-order', heading: '# Project Context\n\n## Conflict Order' },
     { layer: 'agents-file', characters: NEOMAGI_FILE },
     { layer: 'soul-file', characters: NEOMAGI_FILE, purpose: EMBODY },
@@ -350,7 +350,7 @@ const neomagi: Layout = {
 /** All layouts that the settings can name (P03). */
 export const BUILT_IN_LAYOUTS: readonly Layout[] = [parley, mushroom, lab, zeus, openclaw, neomagi];
 
-/** Throws PromptError `layout-unknown`, which lists the existing ones. */
+/** Throws PromptError `layout-unknown`, which lists the existing layouts. */
 export function getLayout(name: string): Layout {
   const layout = BUILT_IN_LAYOUTS.find((candidate) => candidate.name === name);
   if (layout !== undefined) return layout;

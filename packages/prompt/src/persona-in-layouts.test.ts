@@ -25,7 +25,7 @@ const rows = LAYOUTS.flatMap((layout) =>
 
 describe('persona, output format and layout', () => {
   it.each(rows)(
-    '[P14] $persona.name with $format.name in $layout: each is present exactly once',
+    '[P14] includes $persona.name and $format.name exactly once in the $layout layout',
     async ({ layout, persona, format }) => {
       const context = createContext({});
       const turn = { ...context, conversationId: 'c', session: 1 };

@@ -43,7 +43,7 @@ const pluginLayer = fc
     return { ...layer, modes: ['full', 'minimal', 'none'], render };
   });
 
-/** A layout with layers omitted or reordered, and the fixed ones at any position or missing. */
+/** A layout with layers omitted or reordered, and the fixed layers at any position or missing. */
 const turn = fc
   .record({
     house: fc.constantFrom(...BUILT_IN_LAYOUTS),
@@ -113,7 +113,7 @@ describe('any combination of layout, layer, hook, file and mode', () => {
     );
   });
 
-  it('[P17] has one line of the report for each part, and a part for each such line', async () => {
+  it('[P17] has one report line for each part, and one part for each such line', async () => {
     await fc.assert(
       fc.asyncProperty(turn, async ({ layers, layout, additions, mode: asked }) => {
         const context = createContext({ ...OWNER_FEATURES, skills: SKILLS, mode: asked });
@@ -219,7 +219,7 @@ describe('a layer made from several parts', () => {
   );
 });
 
-it('[P13] cannot replace the ephemeral prompt or pass for an addition of a hook', () => {
+it("[P13] cannot replace the ephemeral prompt or pass as a hook's addition", () => {
   expect(() => createLayerRegistry([ephemeralLayer])).toThrow('Nothing can replace');
   for (const id of ['addition-1', 'context-begin', 'context-end']) {
     const imitation = { ...ephemeralLayer, id };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InboundMessage, RuntimeFacts } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
-import { estimateTokens, openWorkspace, readerOf, type Workspace } from '@parley/workspace';
+import { estimateTokens, openWorkspace, resolveReader, type Workspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
@@ -47,7 +47,7 @@ const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
 async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
   const layers = createLayerRegistry(createBuiltInLayers());
   const facts = { ...FACTS, ...turn.facts };
-  const reader = readerOf(
+  const reader = resolveReader(
     facts,
     OWNERS,
     `telegram:default:${facts.groupId ?? facts.channelUserId}`,
@@ -88,7 +88,7 @@ const GROUP: Turn = {
   },
 };
 
-describe('the prompt of layout parley', () => {
+describe('the prompt in the parley layout', () => {
   it('[P09] keeps everything before the cache boundary the same in the next turn', async () => {
     const stable = async (turn: Turn): Promise<string[]> =>
       (await promptOf(workspace, turn)).system.filter((p) => p.stable).map((p) => p.text);
@@ -97,7 +97,7 @@ describe('the prompt of layout parley', () => {
     expect((await stable({})).length).toBeGreaterThanOrEqual(5);
   });
 
-  it('[P09] costs less than 3,000 tokens with the workspace and tools of a first start', async () => {
+  it('[P09] costs less than 3,000 tokens with the workspace and tools of a new installation', async () => {
     for (const turn of [{ facts: { messageId: '1' } }, GROUP]) {
       const { system, userContext } = await promptOf(workspace, { ...turn, tools: SEVENTEEN });
       const text = [...system, ...userContext].map((part) => part.text).join('\n\n');

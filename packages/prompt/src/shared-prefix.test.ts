@@ -14,7 +14,7 @@ const FILES = {
   'MEMORY.md': '- The shop is closed on Mondays.\n'.repeat(20),
 };
 
-/** A scene's turn at 14:00, and the next one at `later` with another message. */
+/** A scene's turn at 14:00, and the next turn at `later` with another message. */
 function twoTurns(name: string, later: string): readonly [PromptContext, PromptContext] {
   const scene = SCENES[name];
   if (scene === undefined) throw new Error(`there is no scene "${name}"`);
@@ -54,7 +54,7 @@ describe('two turns nine minutes apart', () => {
   it.each(
     BUILT_IN_LAYOUTS.flatMap(({ name }) => SCENE_NAMES.map((scene) => [name, scene] as const)),
   )(
-    '[P04] [P06] [P09] in layout %s have the same system prompt, byte for byte: %s',
+    '[P04] [P06] [P09] have the same system prompt in the %s layout, byte for byte: %s',
     async (layout, scene) => {
       const [first, second] = await Promise.all(
         twoTurns(scene, '14:09').map((turn) => textsOf(turn, layout)),
@@ -64,7 +64,7 @@ describe('two turns nine minutes apart', () => {
     },
   );
 
-  it('[P09] share at least 95 % of the prompt in layout parley', async () => {
+  it('[P09] share at least 95 % of the prompt in the parley layout', async () => {
     for (const scene of SCENE_NAMES) {
       const [first, second] = await Promise.all(
         twoTurns(scene, '14:09').map((turn) => textsOf(turn)),
@@ -74,7 +74,7 @@ describe('two turns nine minutes apart', () => {
   });
 
   it.each(['mushroom', 'zeus'])(
-    '[P04] [P06] in layout %s show another time once ten minutes have passed',
+    '[P04] [P06] show another time in the %s layout once ten minutes have passed',
     async (layout) => {
       const [first, second] = await Promise.all(
         twoTurns('owner-direct', '14:10').map((turn) => textsOf(turn, layout)),

@@ -14,7 +14,7 @@ const owner: Audience = { kind: 'owner' };
 const here: Audience = { kind: 'conversation', conversationId: GUEST.conversationId };
 const elsewhere: Audience = { kind: 'conversation', conversationId: 'elsewhere' };
 
-describe('the audience of a text made from several parts', () => {
+describe('the audience of text made from several parts', () => {
   it.each([
     ['nothing', [], GUEST, everyone],
     ['public parts', [everyone, everyone], GUEST, everyone],
@@ -23,7 +23,7 @@ describe('the audience of a text made from several parts', () => {
     ['a part of the owner, for a guest', [here, owner], GUEST, owner],
     ['a part of the owner, for the owner', [everyone, owner], OWNER, owner],
     ['a part of another chat, for the owner', [owner, elsewhere], OWNER, elsewhere],
-  ])('[W02] %s: the one that excludes most people', (_, audiences, reader, expected) => {
+  ])('[W02] is the one that excludes most people: %s', (_, audiences, reader, expected) => {
     const parts = audiences.map((audience) => ({ audience }));
     expect(findNarrowestAudience(parts, reader)).toEqual(expected);
   });

@@ -14,7 +14,7 @@ const ASSEMBLERS = BUILT_IN_LAYOUTS.map((layout) => ({
   assembler: createAssembler({ layers, layout }),
 }));
 
-/** All texts in a turn that chat users can choose. */
+/** All text in a turn that chat users can choose. */
 interface Words {
   readonly name: string;
   readonly title: string;
@@ -120,10 +120,10 @@ function fencesIn(context: string, fence: { readonly open: string; readonly clos
 }
 
 describe.each(ASSEMBLERS)(
-  'in layout $name, text chosen by chat users',
+  'text chosen by chat users in the $name layout',
   ({ assembler, userFence }) => {
     it.each(['group', 'direct'] as const)(
-      '[P18] changes not one byte of the system prompt of a %s chat',
+      '[P18] does not change a single byte of the system prompt in a %s chat',
       async (chatType) => {
         const { system } = await promptOf(assembler, HARMLESS, chatType);
         await fc.assert(
@@ -135,7 +135,7 @@ describe.each(ASSEMBLERS)(
       },
     );
 
-    it('[P18] neither opens nor closes a frame of the user message, and hides no text in it', async () => {
+    it('[P18] neither opens nor closes a frame in the user message, nor hides text in it', async () => {
       const usual = await promptOf(assembler, HARMLESS, 'group');
       await fc.assert(
         fc.asyncProperty(words, async (said) => {

@@ -5,13 +5,13 @@ export {
   startSweep,
 } from './keyed-work.ts';
 export {
-  getStopReason as stopReasonOf,
+  getStopReason,
   type LaneLease,
   type RunTurn,
   type StopReason,
 } from './lane.ts';
 export { startLaneWorker } from './lane-worker.ts';
 export { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
-export { createWakeDelivery as wakeDeliveryOn, openBus, type WakeDelivery } from './open-bus.ts';
+export { createWakeDelivery, openBus, type WakeDelivery } from './open-bus.ts';
 export type { RedisLocation } from './redis-location.ts';
 export { openTurnQueue, TURNS, type WakeUpQueue } from './wake-up-queue.ts';

@@ -23,7 +23,7 @@ export function callFaults<Aim extends z.core.$ZodLooseShape>(aim: Aim) {
     }),
     /** Resets the connection instead of answering. */
     z.strictObject({ kind: z.literal('reset'), ...aim }),
-    /** Sends no answer until the client gives up or the double closes. */
+    /** Does not answer until the client gives up or the double closes. */
     z.strictObject({ kind: z.literal('hang'), ...aim }),
     /** Sends the correct answer after `ms`. */
     z.strictObject({ kind: z.literal('delay'), ms: z.number(), ...aim }),

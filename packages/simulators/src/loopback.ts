@@ -12,7 +12,7 @@ export function createJsonAnswer(status: number, body: unknown): Answer {
   return { status, type: 'application/json', body: JSON.stringify(body) };
 }
 
-/** The response to a bug in the double itself; the platforms never send this response. */
+/** The response to a bug in the double itself; the real platforms never send this response. */
 export function createFailureAnswer(error: unknown): Answer {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };

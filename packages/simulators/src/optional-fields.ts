@@ -3,8 +3,8 @@ export const OPTIONAL = ['present', 'null', 'absent'] as const;
 export type OptionalFieldMode = (typeof OPTIONAL)[number];
 
 /**
- * Returns a copy of a document in which fields with these names, at any depth, are sent in that
- * form; the fields in `neverNull` are omitted instead of null.
+ * Returns a copy of a document that sends the fields with these names, at any depth, in the given
+ * form; fields in `neverNull` are omitted instead of set to null.
  */
 export function applyOptionalFields(
   how: OptionalFieldMode,

@@ -19,16 +19,16 @@ export type ConversationAction =
 const SEARCH_BUDGET_MS = 2_000;
 
 /**
- * Conversations in all channels as people see them (U08): a list, the messages, a search. The
- * results contain private text. Apart from the search index, this only reads tables that other
- * files own. The queries are loaded on first use.
+ * Conversations in all channels as people see them (U08): the list, the messages and the search.
+ * The results contain private text. Except for the search index, this code only reads tables that
+ * belong to other files. The queries are loaded on first use.
  */
 export function createConversationViews(database: Database, sharedClock: SharedClock) {
   const lists = () => import('./conversation-views/list.ts');
   const page = () => import('./conversation-views/messages.ts');
   return {
     /**
-     * Lists conversations, newest message first. `before` is the `newest` value of the last
+     * Lists conversations, most recently active first. `before` is the `newest` value of the last
      * conversation already listed.
      */
     async list(query: ListQuery) {
@@ -50,9 +50,7 @@ export function createConversationViews(database: Database, sharedClock: SharedC
       const { readPeople } = await import('./conversation-views/people.ts');
       return database.read((sql) => readPeople(sql, id));
     },
-    /**
-     * Looks up titles by conversation id, or the names that the reader gave; unknown ids are left out.
-     */
+    /** Looks up titles by conversation id, or the reader's own names; unknown ids are left out. */
     async titles(
       ids: readonly string[],
       reader: string | null = null,
@@ -77,8 +75,8 @@ export function createConversationViews(database: Database, sharedClock: SharedC
       return { ...found, missing };
     },
     /**
-     * Has the same effect as the chat command, but adds no message to the chat. Returns null if the
-     * conversation does not exist.
+     * Has the same effect as the chat command, but does not add a message to the chat. Returns null
+     * if the conversation does not exist.
      */
     act: (id: string, action: ConversationAction, now: number): Promise<ActionResult | null> =>
       database.write(async (sql) => {

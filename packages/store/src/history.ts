@@ -29,8 +29,8 @@ interface EntriesSinceSummary {
 const REMEMBERED = 1_500_000;
 
 /**
- * A conversation's history for the model, table `transcript`. A turn's commit writes history, later
- * turns read it, and forgetting and retention remove rows.
+ * A conversation's history for the model, stored in the `transcript` table. A turn's commit writes
+ * history, later turns read it, and forgetting and retention remove rows.
  */
 export function createTranscriptRepository(database: Database) {
   const memory = new RememberedHistory(REMEMBERED);
@@ -51,8 +51,8 @@ export function createTranscriptRepository(database: Database) {
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(toNumberedEntry);
     },
     /**
-     * Reads a session's furthest-reaching summary and the newest `limit` entries after it, oldest
-     * first.
+     * Reads the session's summary that reaches furthest, and the newest `limit` entries after it,
+     * oldest first.
      */
     async sinceSummary(place: SummaryKey, limit: number): Promise<EntriesSinceSummary> {
       const version = database.historyVersion();
@@ -73,7 +73,7 @@ export function createTranscriptRepository(database: Database) {
       return (await database.read((sql) => sql.all(OLDEST, params))).map(toNumberedEntry);
     },
     /**
-     * Reads the newest `limit` entries of a session stored from `from` until before `to` (ms),
+     * Reads a session's newest `limit` entries stored at or after `from` and before `to` (ms),
      * oldest first.
      */
     async saidBetween(
@@ -88,7 +88,8 @@ export function createTranscriptRepository(database: Database) {
         .map(toNumberedEntry);
     },
     /**
-     * Reads the messages that these entries' turns answered (`seq`, both inclusive), oldest first.
+     * Reads the messages that were answered by the turns of the entries from `first` to `last`
+     * (`seq`, both inclusive), oldest first.
      */
     async messagesBehind(
       place: SnapshotKey,
@@ -132,7 +133,7 @@ async function readSinceSummary(
 type SinceSummaryRow = EntryRow | (Omit<EntryRow, 'role'> & { readonly role: 'summary' });
 
 // `undelivered` is the reason why part of the turn's answer did not reach its chat (index
-// `outbox_undelivered`). Entries with a question have no `undelivered`.
+// `outbox_undelivered`). Entries that contain a question do not have `undelivered`.
 export const SESSION_ENTRIES = `
   select seq, role, content, created_at as at, case when role = 'assistant' then (
     select max(outbox.error) from outbox
@@ -149,8 +150,8 @@ const NEWEST = defineStatement(
 ).rows<EntryRow>();
 
 // The summary is returned as a row with its own role. A single statement is used, because every
-// turn runs it and most sessions have no summary. A common table expression would be shorter, but
-// SQLite would materialize it on each call.
+// turn runs it and most sessions do not have a summary. A common table expression would be shorter,
+// but SQLite would materialize it on each call.
 const SUMMARIES = `
   from summary where conversation_id = :conversationId and session = :session and reader = :reader
     and kind = 'history' and content is not null`;

@@ -59,7 +59,7 @@ const OWNER_CHATS = defineStatement(
   `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${OWNER_MESSAGES}`,
 ).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
 
-/** Counts how often each command was typed, by its name. */
+/** Counts how often each command was typed. */
 export async function countTypedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const { message } of await sql.all(TYPED)) {
@@ -120,7 +120,7 @@ export async function listAccountChats(
 const OF_ACCOUNT = 'channel = :channel and account = :account';
 
 /**
- * Selects the rows of the chat `chat.id`. The condition is written as a range, so that the index
+ * Selects the rows in the chat `chat.id`. The condition is written as a range, so that the index
  * order `chat_id, seq` applies; with `=`, PostgreSQL may scan all chats by `seq` to find one row.
  */
 const IN_LISTED_CHAT = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
@@ -128,8 +128,8 @@ const NEWEST_IN_CHAT = `${IN_LISTED_CHAT} order by chat_id desc, seq desc limit 
 
 /**
  * Steps from chat to chat along the index, so that the cost does not depend on the number of
- * messages. A chat's first message is, if possible, neither a command nor replaced; a chat in which
- * all messages were deleted has none.
+ * messages. A chat's first message is neither a command nor a replaced message, if there is another
+ * one; a chat whose messages were all deleted has none.
  */
 export const CHATS = defineStatement(`
   with recursive chat (id) as (

@@ -20,7 +20,7 @@ export type {
   StoredAttachment,
 } from './attachments.ts';
 export type { BeforePart } from './before-part.ts';
-export type { CommandTransaction, PairingState as Pairing } from './commands.ts';
+export type { CommandTransaction, PairingState } from './commands.ts';
 export type { BrowserMarks, ConversationMark, MarkChange } from './conversation-marks.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
 export type { ConversationDetails, ShownConversation } from './conversation-views/list.ts';
@@ -41,13 +41,13 @@ export { StoreError } from './database.ts';
 export type { DeadLetter } from './dead-letter-rows.ts';
 export type { DeadLetterWake } from './dead-letters.ts';
 export type { MessageStory, PendingApproval, TurnStory, WhyRepository } from './decisions.ts';
-export { computeRemainingDelay as untilDue } from './due.ts';
+export { computeRemainingDelay } from './due.ts';
 export type {
   ForgettingRepository,
-  ForgottenCounts as Forgotten,
-  RawSearchResult as RawSearch,
+  ForgottenCounts,
+  RawSearchResult,
 } from './forgetting/forgetting.ts';
-export type { PersonForgetResult as PersonForgotten } from './forgetting/person.ts';
+export type { PersonForgetResult } from './forgetting/person.ts';
 export { isOwnMessage } from './group-context.ts';
 export type {
   HeartbeatEnd,
@@ -58,7 +58,7 @@ export type {
 } from './heartbeat-runs.ts';
 export type { InboxRepository } from './inbox.ts';
 export type { LaneRepository } from './lanes.ts';
-export type { JoinRules as Joining } from './later-messages.ts';
+export type { JoinRules } from './later-messages.ts';
 export type { LinkAction, LinkAsker, LinkRepository, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
 export type { AnswerUsage, MessageAnswer } from './message-answers.ts';
@@ -67,7 +67,7 @@ export type { OutboxRepository } from './outbox.ts';
 export type {
   AccountWork,
   DuePart,
-  PostRequest as Post,
+  PostRequest,
   PostResult,
 } from './outbox-parts.ts';
 export type { OwnAnswer } from './own-answers.ts';
@@ -86,7 +86,7 @@ export {
   type StoredPrompt,
 } from './prompt-rows.ts';
 export type { PromptRepository, PromptSearch } from './prompts.ts';
-export { type AnswerVerdict, SENT_FILES, toJoinedStep as joinedStep } from './questions.ts';
+export { type AnswerVerdict, SENT_FILES, toJoinedStep } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
 export { isSameDestination } from './ready-messages.ts';
 export type {
@@ -128,12 +128,12 @@ export type {
 export type { SoulRepository } from './souls.ts';
 export type { TurnUsage } from './spend.ts';
 export {
-  type CountedUsage as Spent,
-  countInputTokens as countedInput,
+  type CountedUsage,
+  countInputTokens,
   type SpendAccount,
   type SpentOfDay,
 } from './spend.ts';
-export type { StoppedWork as Stopped } from './stop.ts';
+export type { StoppedWork } from './stop.ts';
 export type { StorageUse, TableUse } from './storage.ts';
 export type { Store } from './store.ts';
 export type { StoreMark } from './store-mark.ts';
@@ -143,4 +143,4 @@ export type { Takeover, WrittenReply } from './takeovers.ts';
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageSums } from './usage.ts';
 export type { UsageFigures } from './usage-tally.ts';
-export { isTemporaryFailure as isPassing } from './watch-database.ts';
+export { isTemporaryFailure } from './watch-database.ts';

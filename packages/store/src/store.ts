@@ -73,8 +73,8 @@ interface StoreParts {
 }
 
 /**
- * Creates the repositories of an open and migrated database; `folder` is where files are stored, or
- * null for the database itself.
+ * Creates the repositories of an open and migrated database; `folder` is the folder for files, or
+ * null if the database stores them.
  */
 export function createStore(
   database: WatchedDatabase,
@@ -120,8 +120,8 @@ export function createStore(
     prompts,
     ...ofAgent(undefined),
     /**
-     * Returns the repositories together with those of an agent's own data: memories and forgetting
-     * (F14).
+     * Returns the shared repositories together with those for an agent's own data: memories and
+     * forgetting (F14).
      */
     ofAgent,
     subAgents: createSubAgentRepository(database, newId),
@@ -149,7 +149,9 @@ export function createStore(
      * `/readyz`.
      */
     ping: () => database.check(),
-    /** The failure of the whole database found by earlier queries, or null; runs no query. */
+    /**
+     * The failure of the whole database that earlier queries found, or null; does not run a query.
+     */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
   };

@@ -1,6 +1,6 @@
-import { decodeText, encodingWarning } from '@parley/core';
+import { decodeText, describeEncodingWarning } from '@parley/core';
 
-/** A file's bytes decoded as text, or the reason, for people, why they are not text. */
+/** A file's bytes decoded as text, or an explanation for people of why they are not text. */
 export type FileText =
   | {
       readonly kind: 'text';
@@ -25,5 +25,5 @@ export function decodeFileText(bytes: Uint8Array): FileText {
   if (decoded.certainty === 'none') {
     return { kind: 'refused', detail: 'unknown encoding; save the file as UTF-8' };
   }
-  return { kind: 'text', text, encoding, warning: encodingWarning(decoded) };
+  return { kind: 'text', text, encoding, warning: describeEncodingWarning(decoded) };
 }

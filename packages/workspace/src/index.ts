@@ -1,29 +1,29 @@
 export {
   isGroupFile,
   isMemory,
-  isPrivateByDefault as isOwnersByDefault,
-  resolveReader as readerOf,
+  isPrivateByDefault,
+  resolveReader,
 } from './audience.ts';
 export { decideBootstrap } from './bootstrap.ts';
 export { CLOSED_TO_COMMANDS } from './closed-paths.ts';
-export { decodeFileText as textOfFile } from './file-text.ts';
+export { decodeFileText } from './file-text.ts';
 export type { WritePlan } from './file-writer.ts';
 export { isMarkdown } from './folded-names.ts';
 export {
-  MemoryFiles as Memories,
-  type MemoryRemoval as Removal,
+  MemoryFiles,
+  type MemoryRemoval,
   type SavedMemory,
   type SaveResult,
-  summarizeProfile as profileOf,
+  summarizeProfile,
 } from './memory/memories.ts';
 export {
-  createMemoryId as memoryId,
+  createMemoryId,
   type MemoryEntry,
   MemoryScope,
   MemoryType,
   parseMemoryFile,
   SAVED_FILES,
-  toMemoryLine as memoryLine,
+  toMemoryLine,
 } from './memory/memory-file.ts';
 export {
   isOutOfSession,
@@ -34,18 +34,18 @@ export {
 export { type MemoryVersions, VERSIONS_FOLDER } from './memory/memory-versions.ts';
 export { openWorkspace, type Workspace } from './open-workspace.ts';
 export {
-  listOwnerMarks as ownersMarks,
+  listOwnerMarks,
   type SplitText,
   splitOwnersFile,
 } from './owner-sections.ts';
-export { listOtherFiles as otherFiles } from './paths.ts';
+export { listOtherFiles } from './paths.ts';
 export {
   coversFile,
   createPromptFiles,
   type FilePattern,
   type PromptFiles,
   restrictView,
-  toPatternsInside as patternsInside,
+  toPatternsInside,
 } from './prompt-files.ts';
 export {
   type AbsentSkill,
@@ -53,11 +53,11 @@ export {
   type SkillStatus,
   type SkillText,
 } from './skills/catalogue.ts';
-export { listSkillFolders as skillFolders } from './skills/find-skills.ts';
+export { listSkillFolders } from './skills/find-skills.ts';
 export { parseSkillCommand } from './skills/resolve-skills.ts';
 export { openSkills, type Skills } from './skills/skills.ts';
 export {
-  getSoulText as soulText,
+  getSoulText,
   type ManagedFile,
   openSoulFile,
   readSoulScenarios,
@@ -68,11 +68,11 @@ export {
   type WriteSoul,
 } from './soul.ts';
 export {
-  addOwnerMarkToCopy as markedCopy,
+  addOwnerMarkToCopy,
   type CopyResult,
   copyIntoWorkspace,
-  describeEncodingDoubt as encodingDoubt,
-  type FolderSurvey as Survey,
+  describeEncodingDoubt,
+  type FolderSurvey,
   openForReading,
   readInside,
   type SurveyedEntry,
@@ -81,14 +81,14 @@ export {
 } from './survey.ts';
 export {
   cutText,
-  estimateQuarterTokens as quarterTokens,
+  estimateQuarterTokens,
   estimateTokens,
   isBlank,
-  type TextCut as Cut,
+  type TextCut,
 } from './text.ts';
 export {
-  createLocalLock as localLock,
-  type LockHold as Hold,
+  createLocalLock,
+  type LockHold,
   type WorkspaceLock,
 } from './workspace-lock.ts';
 export type { AbsentFile, WorkspaceFile, WorkspaceView } from './workspace-view.ts';

@@ -1,6 +1,5 @@
-// Shared by the other bots: one streaming call of the model, and a prompt of Parley's size.
+// Shared by the other bots: one streaming model call, and a prompt of Parley's size.
 
-/** One message of a request. */
 export interface BotMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;

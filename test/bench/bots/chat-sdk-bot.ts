@@ -3,9 +3,10 @@ import { createTelegramAdapter } from '@chat-adapter/telegram';
 import { type Adapter, Chat, ConsoleLogger } from 'chat';
 import { askModel, SYSTEM, TOOLS } from './ask-model.ts';
 
-// A bot as in the documentation of Chat SDK: long polling, state and history in Redis, the newest
-// 20 messages for the model. Messages that arrive while a chat is busy are queued; the default
-// drops them. It uses a prompt and tools of Parley's size, and posts the whole answer unchanged.
+// A bot written as in the Chat SDK's documentation: long polling, state and history in Redis, the
+// newest 20 messages for the model. Messages that arrive while a chat is busy are queued; the
+// default drops them. It uses a prompt and tools of Parley's size, and posts the whole answer
+// unchanged.
 
 const { BOT_TOKEN = '', API_ROOT = '', REDIS_URL = '' } = process.env;
 
@@ -18,7 +19,7 @@ const telegram = createTelegramAdapter({
 });
 const bot = new Chat({
   userName: 'parley_test_bot',
-  // Its declarations do not support `exactOptionalPropertyTypes`.
+  // The package's type declarations do not support `exactOptionalPropertyTypes`.
   adapters: { telegram: telegram as Adapter },
   state: createRedisState({ url: REDIS_URL, logger }),
   concurrency: 'queue',

@@ -5,9 +5,10 @@ import { createRedisState } from '@chat-adapter/state-redis';
 import { type Adapter, Chat, ConsoleLogger, type Message, type MessageContext } from 'chat';
 import { askModel, SYSTEM, TOOLS } from './ask-model.ts';
 
-// A Slack bot as in the documentation of the Chat SDK: events by webhook, subscriptions, locks and
-// the queue in Redis. Messages that arrive while a chat is busy are queued and answered together.
-// With ANSWERS=after it acknowledges an event after its handler, as the page about errors shows.
+// A Slack bot written as in the Chat SDK's documentation: events by webhook, subscriptions, locks
+// and the queue in Redis. Messages that arrive while a chat is busy are queued and answered
+// together. With ANSWERS=after, it acknowledges an event only after its handler has finished, as
+// the documentation's page about errors shows.
 
 const { SLACK_API_URL = '', SLACK_BOT_TOKEN = '', SLACK_SIGNING_SECRET = '' } = process.env;
 const { REDIS_URL = '', PORT = '', ANSWERS = 'at-once' } = process.env;
@@ -21,7 +22,7 @@ const slack = createSlackAdapter({
 });
 const bot = new Chat({
   userName: 'Parley',
-  // Its declarations do not support `exactOptionalPropertyTypes`.
+  // The package's type declarations do not support `exactOptionalPropertyTypes`.
   adapters: { slack: slack as Adapter },
   state: createRedisState({ url: REDIS_URL, logger }),
   concurrency: 'queue',

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { type BotMessage, type ModelAnswer, SYSTEM, TOOLS } from './ask-model.ts';
 
-// The smallest durable bot. Five transactions per message, of which accepting, committing and
-// sending are synced; a lease with a fencing token, a history of 100 entries, prompt records,
-// spend, an outbox. Transactions requested in the same turn of the event loop share one. An error
-// ends the process, and the next start continues from the file. A part that was being sent at that
-// moment may have arrived, so its chat is notified and the part is not sent again.
+// The smallest durable bot. It uses five transactions per message, of which accepting, committing
+// and sending are synced, and has a lease with a fencing token, a history of 100 entries, prompt
+// records, spend and an outbox. Transactions requested in the same turn of the event loop are
+// combined. An error ends the process, and the next start continues from the file. A part that was
+// being sent at that moment may have arrived, so its chat is notified and the part is not sent
+// again.
 
 /** Asks a model and reads its complete answer. */
 export type AskModel = (
@@ -151,8 +152,8 @@ async function callTelegram(method: string, body: object) {
 }
 
 /**
- * Resumes from the file, and polls until the process ends. `wake` runs `serve` for a chat with
- * work.
+ * Resumes from the file, and polls until the process ends. `wake` runs `serve` for a chat that has
+ * unanswered messages.
  */
 export async function runBot(wake: (chat: number) => void): Promise<never> {
   const open = db.prepare("select id, chat, text from outbox where state = 'pending' order by id");

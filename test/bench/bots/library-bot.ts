@@ -4,9 +4,9 @@ import { openTurnQueue } from '@parley/queue';
 import type { TOOLS } from './ask-model.ts';
 import { type AskModel, runBot, serveChat } from './durable-core.ts';
 
-// The smallest durable bot with the two libraries that Parley is built on: a BullMQ job says that a
-// chat has work, and a provider of the AI SDK asks the model. The difference from Parley is the
-// cost of Parley's own code.
+// The smallest durable bot with the two libraries that Parley is built on: BullMQ jobs wake chats
+// that have unanswered messages, and an AI SDK provider calls the model. The difference from Parley
+// is the cost of Parley's own code.
 
 const provider = createOpenAICompatible({
   name: 'double',

@@ -69,7 +69,7 @@ async function findQuestion(scene: ChannelScene, place: ChatLocation): Promise<s
   return question?.id ?? '';
 }
 
-/** Many choices appear as a menu; selecting one counts as a button press of that person. */
+/** Many choices appear as a menu; selecting one counts as that person's button press. */
 async function expectMenuChoice(scene: ChannelScene): Promise<void> {
   const place = scene.peer.group();
   const [asker, other] = [scene.peer.other(place), scene.peer.other(place)];

@@ -1,4 +1,4 @@
-import { buttonsOf, type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
+import { type DiscordDouble, listButtons, startDiscordDouble } from '@parley/simulators/discord';
 import { z } from 'zod';
 import { FILES } from './files.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
 const OWNER = '200000000000000500';
 const ANOTHER_BOT = '200000000000000777';
 
-/** Discord: gateway and REST API as implemented by the double. */
+/** Discord: the gateway and the REST API, as implemented by the double. */
 export async function startDiscordPeer(): Promise<PlatformPeer> {
   const double = await startDiscordDouble();
   let next = 0;
@@ -125,7 +125,7 @@ function pressButton(
   { label, from }: { readonly label: string; readonly from: string },
 ): string {
   const below = double.conversation(channel).find(({ id }) => id === message);
-  const button = buttonsOf(below?.message.components ?? []).find((one) => one.label === label);
+  const button = listButtons(below?.message.components ?? []).find((one) => one.label === label);
   if (typeof button?.custom_id !== 'string') throw new Error(`there is no button "${label}"`);
   return double.press({ channel, message, from, customId: button.custom_id });
 }
@@ -156,7 +156,7 @@ function chooseOption(
 
 function listMessages(double: DiscordDouble, place: ChatLocation): VisibleMessage[] {
   return double.conversation(place.id).map(({ id, from, visible, replyTo, message }) => {
-    const buttons = buttonsOf(message.components ?? []).map(({ label }) => String(label));
+    const buttons = listButtons(message.components ?? []).map(({ label }) => String(label));
     return {
       id,
       from,

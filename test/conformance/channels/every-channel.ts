@@ -21,7 +21,8 @@ const table = (quotes: boolean): readonly ChannelBehavior[] => [
 ];
 
 /**
- * The channel whose rows all run on a change; the other channels skip rows that test shared code.
+ * The channel that runs all rows in a normal run; the other channels skip rows that test shared
+ * code.
  */
 const FIRST = 'Telegram';
 

@@ -13,8 +13,8 @@ import { createApiFaults, createWebhookPeer } from './webhook-peer.ts';
 const BOT = 'parley-bot';
 const OWNER = 'olga';
 /**
- * GitHub does not redeliver by itself, so a script of the operator requests failed deliveries
- * again.
+ * GitHub does not redeliver automatically, so the operator runs a script that asks GitHub to
+ * redeliver failed events.
  */
 const SCRIPT_EVERY_MS = 500;
 const FAULTS = createApiFaults({
@@ -22,8 +22,8 @@ const FAULTS = createApiFaults({
 });
 
 /**
- * GitHub: comments on issues and on a diff. GitHub has no direct chats; a person who is alone with
- * the bot mentions it in an issue of their own.
+ * GitHub: comments on issues and on a diff. GitHub does not have direct chats; a person who is
+ * alone with the bot mentions it in an issue of their own.
  */
 export async function startGitHubPeer(): Promise<PlatformPeer> {
   const double = await new GitHubDouble().start();

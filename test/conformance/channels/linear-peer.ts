@@ -18,8 +18,8 @@ const FAULTS = createApiFaults({
 });
 
 /**
- * Linear: comments on issues, whose replies form threads. Linear has no direct chats; a person who
- * is alone with the bot mentions it in one thread of an issue of their own.
+ * Linear: comments on issues, whose replies form threads. Linear does not have direct chats; a
+ * person who is alone with the bot mentions it in one thread of an issue of their own.
  */
 export async function startLinearPeer(): Promise<PlatformPeer> {
   const double = await new LinearDouble().start();

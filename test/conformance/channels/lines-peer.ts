@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { Changes } from '@parley/simulators/telegram';
+import { ChangeNotifier } from '@parley/simulators/telegram';
 import { lines } from '../../../examples/channel-lines/src/index.ts';
 import { LinesServer } from './lines-server.ts';
 import type { PlatformPeer } from './peer.ts';
 
 /** The example channel of `docs/new-channel.md`. */
 export async function startLinesPeer(): Promise<PlatformPeer> {
-  const changes = new Changes(() => `${server.rooms.size} rooms`);
+  const changes = new ChangeNotifier(() => `${server.rooms.size} rooms`);
   const server: LinesServer = new LinesServer(() => changes.changed());
   const port = await server.listen();
   let next = 0;

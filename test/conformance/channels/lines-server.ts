@@ -33,7 +33,7 @@ const MAX_MESSAGE_LENGTH = 1_000;
 /** A chat server on loopback that keeps updates until the bot acknowledges them. */
 export class LinesServer {
   readonly rooms = new Map<string, LinesMessage[]>();
-  /** The fault of the next send to each room. */
+  /** The fault for the next send to each room. */
   readonly troubles = new Map<string, 'rate-limited' | 'lost-before' | 'lost-after'>();
   readonly #server: Server;
   readonly #unacknowledged = new Map<string, LinesMessage>();

@@ -17,12 +17,12 @@ export interface PersonMessage {
   readonly text: string;
   /** The author; by default the first person of the location. */
   readonly from?: string;
-  /** Whether the message mentions the bot in the way of the platform. */
+  /** Whether the message mentions the bot in the platform's own way. */
   readonly mention?: boolean;
   /** The id of the message being replied to. */
   readonly replyTo?: string;
   /**
-   * Small text files or pictures; several of them form an album, or the closest equivalent of the
+   * Small text files or pictures; several of them form an album, or the closest equivalent on the
    * platform.
    */
   readonly files?: readonly ('document' | 'picture')[];
@@ -41,7 +41,7 @@ export interface VisibleMessage {
   readonly buttons?: readonly string[];
 }
 
-/** The fault of the next message that the bot sends to a location. */
+/** A fault that affects the next message from the bot to a location. */
 export type SendFault =
   | 'rate-limited'
   | 'server-error'
@@ -52,7 +52,7 @@ export type SendFault =
 
 /** Abilities that not every platform has. */
 export type PlatformTrait =
-  /** Chats of one person with the bot. */
+  /** Chats between one person and the bot. */
   | 'direct-chats'
   | 'groups'
   | 'threads'
@@ -77,7 +77,7 @@ export type PlatformTrait =
   | 'twice'
   | 'out-of-order';
 
-/** A simulated platform as people see it, connected to the bot by its real protocol. */
+/** A simulated platform as people see it, connected to the bot through its real protocol. */
 export interface PlatformPeer {
   readonly channel: string;
   /**
@@ -103,18 +103,18 @@ export interface PlatformPeer {
   direct(): ChatLocation;
   /** Creates a group or, on platforms without groups, another direct chat. */
   group(): ChatLocation;
-  /** Creates a thread beside others in a new group. */
+  /** Creates a thread next to other threads in a new group. */
   thread(): ChatLocation;
   /** The second person of a group. */
   other(place: ChatLocation): string;
-  /** Makes a person an administrator of a group, in the terms of the platform. */
+  /** Makes a person an administrator of a group, as the platform defines it. */
   promote?(place: ChatLocation, person: string): void;
   say(place: ChatLocation, saying: PersonMessage): Promise<string>;
   edit(place: ChatLocation, messageId: string, text: string): Promise<void>;
   erase(place: ChatLocation, messageId: string): Promise<void>;
-  /** Presses a button below a message of the bot. */
+  /** Presses a button below one of the bot's messages. */
   press?(place: ChatLocation, messageId: string, label: string, from: string): void;
-  /** Selects from the menu below a message of the bot. */
+  /** Selects from the menu below one of the bot's messages. */
   choose?(place: ChatLocation, messageId: string, label: string, from: string): void;
   /** Presses a button that opens a form, and fills in the form. */
   fillIn?(
@@ -132,7 +132,7 @@ export interface PlatformPeer {
   tellSwapped(): void;
   /** Makes the platform send an event that makes the client library throw. */
   garble?(): void;
-  /** Breaks the connection of the bot without notice. */
+  /** Breaks the bot's connection without notice. */
   disconnect(): void;
   /** Resolves with the first result of `look` that is neither undefined nor false. */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;

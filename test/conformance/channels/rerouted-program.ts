@@ -1,4 +1,4 @@
-import { locateDataFolder, start } from '@parley/cli';
+import { locateDataFolder, runStart } from '@parley/cli';
 import { z } from 'zod';
 import { rerouteHosts } from '../../platforms/chat-sdk/doubles/reroute.ts';
 
@@ -11,4 +11,4 @@ const hosts = z
   .parse(JSON.parse(process.env.PARLEY_TEST_HOSTS ?? ''));
 rerouteHosts(hosts);
 const folder = locateDataFolder(process.argv[2], process.env);
-await start(folder, process.env, () => {});
+await runStart(folder, process.env, () => {});

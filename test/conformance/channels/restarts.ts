@@ -3,16 +3,16 @@ import { expect } from 'vitest';
 import type { ChannelBehavior } from './behaviour.ts';
 
 /**
- * Tests what survives the end of the process for messages in each state: answered, being answered,
- * not yet received. One process end covers all states, because each costs seconds.
+ * Tests what survives when the process ends, for messages in each state: answered, being answered,
+ * not yet received. Ending the process once covers all states, because each end costs seconds.
  * @param quotes whether the platform shows which message an answer replies to.
  */
 export const restarts = (quotes: boolean): readonly ChannelBehavior[] =>
   (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({
     title: `[D01] [D04] [F08] [F11] [W02] an end by ${signal} loses nothing, answers once and remembers, for each chat alone`,
     async run(scene) {
-      // SIGTERM does not depend on the channel, so on a change only e2e/ tests it; it closes Parley
-      // as this test does.
+      // SIGTERM does not depend on the channel, so in a normal run only e2e/ tests it; this test
+      // closes Parley in the same way.
       if (signal === 'SIGKILL' || isFullRun()) await scene.moveApart();
       const [done, away, cut] = [scene.peer.direct(), scene.peer.direct(), scene.peer.direct()];
       await scene.exchange(done, `my number is 4711 ${signal}`);

@@ -16,7 +16,10 @@ import {
 import type { ChatLocation, PersonMessage, PlatformPeer, VisibleMessage } from './peer.ts';
 import { createScriptedAnswer } from './scripted-answers.ts';
 
-/** Connects Parley to one platform and a model on loopback, and offers the actions of the tests. */
+/**
+ * Connects Parley to one platform and a model on loopback, and offers the actions that the tests
+ * need.
+ */
 export interface ChannelScene {
   readonly peer: PlatformPeer;
   readonly model: ModelDouble;
@@ -24,9 +27,9 @@ export interface ChannelScene {
   ask(place: ChatLocation, text: string, saying?: Partial<PersonMessage>): Promise<string>;
   /** Writes exactly this text as a person. */
   say(place: ChatLocation, text: string, saying?: Partial<PersonMessage>): Promise<string>;
-  /** All visible messages of the bot in this location. */
+  /** All of the bot's visible messages in this location. */
   answers(place: ChatLocation): readonly VisibleMessage[];
-  /** Waits until the messages of the bot in a location contain this text, and returns them. */
+  /** Waits until the bot's messages in a location contain this text, and returns them. */
   until(place: ChatLocation, text: string, withinMs?: number): Promise<readonly VisibleMessage[]>;
   /** Asks a question and waits for the answer, which repeats the question. */
   exchange(
@@ -49,7 +52,7 @@ export interface ChannelScene {
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** Restarts Parley in the test process. */
   start(): Promise<void>;
-  /** Every message of the bot that mentions another location. */
+  /** Every message from the bot that mentions another location. */
   leaks(): readonly string[];
   close(): Promise<void>;
 }
@@ -155,7 +158,10 @@ export async function startScene(makePeer: () => Promise<PlatformPeer>): Promise
   };
 }
 
-/** A word in every question of a location, and therefore only in its answers. */
+/**
+ * A word that occurs in every question from a location, and therefore only in that location's
+ * answers.
+ */
 function getTag({ id, kind }: ChatLocation): string {
   let hash = 0;
   for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_000_007;

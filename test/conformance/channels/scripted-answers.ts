@@ -1,4 +1,4 @@
-/** Commands for the model of the conformance tests, in the last line of a question. */
+/** Commands for the conformance tests' model, in the last line of a question. */
 const WISHES = /\bwish:(\w+)(?::(\d+))?/;
 
 interface ToolCall {

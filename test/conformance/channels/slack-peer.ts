@@ -18,7 +18,7 @@ const RETRIES = { delaysMs: Array.from({ length: 240 }, () => 250), answerWithin
 /** The time limit in ms for the gateway to serve its request URL. */
 const VERIFY_WITHIN_MS = 30_000;
 
-/** What `everyChannel` tests and Slack does not have. */
+/** Abilities that `everyChannel` tests but Slack does not have. */
 export const SLACK_LACKS = ['forms', 'administrators', 'format-refused'] as const;
 
 /**
@@ -75,7 +75,7 @@ export async function startSlackPeer(mode: 'webhook' | 'socket'): Promise<Platfo
   };
 }
 
-/** Sets the request URL of this start as soon as the gateway serves it. */
+/** Sets the request URL as soon as the newly started gateway serves it. */
 async function verifyRequestUrl(double: SlackDouble, { address }: TestParley): Promise<void> {
   const url = `${address}/channels/slack/default/events`;
   const until = Date.now() + VERIFY_WITHIN_MS;
@@ -107,7 +107,8 @@ function sendMessage(
   const { text, mention, replyTo, files = [], from, bot } = saying;
   const { channel, threadTs } = parseLocation(place);
   const [, name = '', rest] = /^\/(\w+)\s*(.*)$/s.exec(text) ?? [];
-  // Slack runs no commands in threads, so text that starts with `/` is sent as a message there.
+  // Slack does not run commands in threads, so text that starts with `/` is sent there as a
+  // message.
   const isCommand = !mention && replyTo === undefined && threadTs === undefined;
   if (isCommand && REGISTERED.has(name))
     return double.slash({ channel, command: `/${name}`, text: rest, from });

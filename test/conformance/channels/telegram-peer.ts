@@ -26,7 +26,7 @@ const FAULTS: Readonly<Record<Exclude<SendFault, 'thrown-out'>, object>> = {
   'lost-after': { kind: 'reset', after: true },
 };
 
-/** Telegram: the protocol of the Bot API, implemented by the double. */
+/** Telegram: the Bot API protocol, implemented by the double. */
 export async function startTelegramPeer(): Promise<PlatformPeer> {
   const double = await startTelegramDouble();
   let next = 10_000;

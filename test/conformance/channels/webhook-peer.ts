@@ -7,7 +7,7 @@ import type { PlatformPeer } from './peer.ts';
 
 const TOO_MANY_REQUESTS = { status: 429, headers: { 'retry-after': '1' }, body: {} };
 
-/** The faults of an API; platforms differ in how they answer when a limit is reached. */
+/** API faults; platforms differ in how they respond when a limit is reached. */
 export function createApiFaults(rateLimited: ApiAnswer = TOO_MANY_REQUESTS, serverError = 502) {
   return {
     'rate-limited': { kind: 'answer', answer: rateLimited },
@@ -18,8 +18,8 @@ export function createApiFaults(rateLimited: ApiAnswer = TOO_MANY_REQUESTS, serv
 }
 
 /**
- * The abilities of a peer that are the same on all platforms that call webhooks, none of which
- * report edits and deletions to the adapter.
+ * The peer abilities shared by all platforms that call webhooks; none of these platforms reports
+ * edits and deletions to the adapter.
  */
 export function createWebhookPeer(
   channel: string,

@@ -1,5 +1,5 @@
 import {
-  hushLibsignal,
+  silenceLibsignal,
   startWhatsAppDouble,
   type WhatsAppDouble,
 } from '@parley/simulators/whatsapp';
@@ -16,7 +16,7 @@ const OWNER = '491700000001';
 
 /** WhatsApp with Noise and Signal, as implemented by the double. */
 export async function startWhatsAppPeer(): Promise<PlatformPeer> {
-  const unhush = hushLibsignal();
+  const unhush = silenceLibsignal();
   const double = await startWhatsAppDouble();
   const owner = double.addPerson({ name: 'The Owner', number: OWNER });
   const members = new Map<string, readonly [string, string]>();

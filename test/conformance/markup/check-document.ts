@@ -18,7 +18,7 @@ class ConformanceError extends Error {
 /** The visible content of each part of a valid document. */
 export interface CheckedDocument {
   readonly seen: readonly (readonly TextStretch[])[];
-  /** Whether every character matched some reading of the source, rather than only the words. */
+  /** Whether every character matched a reading of the source; otherwise only the words matched. */
   readonly exact: boolean;
 }
 

@@ -197,7 +197,7 @@ function compileName(
       () => writer.text(joinText(name), undefined, unformatted, false),
     ]);
   }
-  // A name that already ends with punctuation gets no colon.
+  // A name that already ends with punctuation does not get a colon.
   if (/[:?!：？！]\s*$/.test(joinText(name))) writer.optional(() => writer.addition([':'], place));
   else writer.addition([':'], place);
 }

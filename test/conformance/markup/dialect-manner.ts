@@ -72,7 +72,7 @@ function allowOnlySafe(formats: Formats): FormatRule {
   return { must: new Set(), may: new Set([...formats, ...UNTOLD]) };
 }
 
-/** Code carries no other format, and a link drops the code font. */
+/** Code cannot have other formatting, and a link drops the code font. */
 function isolateCode(formats: Formats): FormatRule {
   if (!formats.has('code')) return { must: removeFormats(formats), may: new Set(UNTOLD) };
   const may = new Set<Format>([...MARKS, ...UNTOLD, 'code']);

@@ -40,7 +40,7 @@ export interface ItemMarker {
   readonly done?: boolean;
 }
 
-/** The text of some content without addresses. */
+/** The text of content, without addresses. */
 export function joinText(content: readonly ExpectedItem[]): string {
   return content
     .map((item) => {

@@ -60,7 +60,7 @@ function maskPunctuation(text: string): string {
   );
 }
 
-/** The original text of a masked text. */
+/** Restores the original text from masked text. */
 export function unmaskText(text: string): string {
   return text.replaceAll(MASKED, (character) =>
     String.fromCharCode(character.charCodeAt(0) - MASK),

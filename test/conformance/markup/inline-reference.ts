@@ -122,8 +122,8 @@ function createText(value: string, formats: Formats | undefined): ExpectedItem {
 }
 
 /**
- * Spoiler bars may disappear where they are syntax (`a || b` stays); where emphasis is doubtful all
- * marks may, since crossing marks depend on each other.
+ * Spoiler bars may disappear where they are syntax (`a || b` stays); where emphasis is doubtful,
+ * all marks may disappear, because crossing marks depend on each other.
  */
 function readRunningText(value: string, formats: Formats | undefined): ExpectedItem[] {
   const bars = /((?<=^|\S)\|\||\|\|(?=\S|$))/;

@@ -3,7 +3,7 @@ import type { FormatRule } from './program.ts';
 
 /** The visible conventions of a dialect and the available space. */
 export interface DialectManner {
-  /** The formats with which source text may be shown; undefined for any. */
+  /** The formats in which source text may be shown; undefined for any. */
   readonly formats: (formats: Formats) => FormatRule | undefined;
   /**
    * Whether an address is the target of its text; otherwise the address is written out. `optional`

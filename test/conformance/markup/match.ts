@@ -88,8 +88,8 @@ function acceptsCharacter(
 }
 
 /**
- * The threads after all steps that consume no character; at the end of the text any position is
- * accepted.
+ * The threads after all steps that do not consume a character; at the end of the text any position
+ * is accepted.
  */
 function followForks(
   program: ReadingProgram,

@@ -1,9 +1,9 @@
 import type { Formats } from './expected.ts';
 
-/** The formats with which a character may be shown. */
+/** The formats in which a character may be shown. */
 export interface FormatRule {
   readonly must: Formats;
-  /** Formats allowed in addition to the required ones; undefined for any. */
+  /** Formats allowed in addition to the required formats; undefined for any. */
   readonly may: Formats | undefined;
 }
 
@@ -36,7 +36,7 @@ export type ProgramStep =
   | { readonly op: 'end' };
 
 /**
- * Everything that may be visible of a document, as a program for `match`: a sequence of characters
+ * All content of a document that may be visible, as a program for `match`: a sequence of characters
  * with a few choices for the renderer.
  */
 export type ReadingProgram = readonly ProgramStep[];

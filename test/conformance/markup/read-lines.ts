@@ -1,8 +1,8 @@
 import {
   type FormattedLine,
-  lineRuns,
   type MarkedMessage,
   type Format as MarkerFormat,
+  toLineRuns,
 } from '@parley/simulators/formatting';
 import type { Format } from './expected.ts';
 import type { TextStretch } from './seen.ts';
@@ -20,7 +20,7 @@ export function toStretches(lines: readonly FormattedLine[]): TextStretch[] {
   return lines.flatMap((line, index): TextStretch[] => {
     const added = line.kind === 'bullet' ? '•' : line.kind === 'number' ? line.number : '';
     const lineEnd = { text: `${index === 0 ? '' : '\n'}${added}`, formats: new Set<Format>() };
-    const runs = lineRuns(line).map(({ text: written, formats, link }): TextStretch => {
+    const runs = toLineRuns(line).map(({ text: written, formats, link }): TextStretch => {
       // The line ends next to the fences of a block are not shown.
       const text = formats.includes('monospace') ? written.replace(/^\n|\n$/g, '') : written;
       const own = new Set(formats.flatMap((format) => FORMAT[format] ?? []));
@@ -32,7 +32,7 @@ export function toStretches(lines: readonly FormattedLine[]): TextStretch[] {
 
 /**
  * Reads one message of Slack or Google Chat.
- * @param parse the strict parser of the platform.
+ * @param parse the platform's strict parser.
  * @throws Error if the message would look different in some client, or notify people.
  */
 export function readMarked(text: string, parse: (text: string) => MarkedMessage): TextStretch[] {

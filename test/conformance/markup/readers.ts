@@ -11,10 +11,10 @@ import type { TextStretch } from './seen.ts';
 interface DialectReader {
   /**
    * Throws if the platform would refuse the part, truncate it, or ping people.
-   * @param plain the text of the part without formats.
+   * @param plain the text of the part without formatting.
    */
   readonly read: (text: string, plain: string) => TextStretch[];
-  /** The length that counts toward the limit of the platform. */
+  /** The length that counts toward the platform's limit. */
   readonly counted: 'visible' | 'everything';
 }
 

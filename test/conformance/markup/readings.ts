@@ -11,8 +11,8 @@ type FormulaChoice = (place: number) => boolean;
  * Text with dollars and brackets can be read with or without formulas; the renderer chooses one,
  * but must not lose content in either reading. Every reading is Markdown with masked formulas, so
  * that a parser without formulas can read it.
- * @returns all readings, starting with the one that has all formulas; a single one if nothing looks
- * like a formula.
+ * @returns all readings, starting with the one that has all formulas; a single reading if nothing
+ * looks like a formula.
  */
 export function* listReadings(
   markdown: string,

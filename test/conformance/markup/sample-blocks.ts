@@ -43,8 +43,8 @@ const fenced: TextArbitrary = fc
   });
 const indentedCode: TextArbitrary = codeLines
   .filter((body) => /^\S/.test(body))
-  // After a list, the text may belong to the last item; directly after it, the parser finds no
-  // list.
+  // After a list, the text may belong to the last item; directly after a list, the parser does not
+  // find another list.
   .map((body) => `${markUnformatted(`    ${body.replaceAll('\n', '\n    ')}`)}\n\n${WORD}`);
 
 const other: TextArbitrary = fc.constantFrom(

@@ -10,7 +10,8 @@ export interface SampleDocument {
    */
   readonly headers: readonly string[];
   /**
-   * The formats of each word in the source; none for words in tables, whose grids have no formats.
+   * The formats of each word in the source; none for words in tables, whose grids have no
+   * formatting.
    */
   readonly formats: ReadonlyMap<string, readonly WrittenFormat[]>;
 }

@@ -1,12 +1,12 @@
 import type { Formats } from './expected.ts';
 import { hasVisibleCharacter, isShaping, isVisible } from './visible.ts';
 
-/** A stretch of text with one set of formats, as a strict parser found it in a part. */
+/** A stretch of text with uniform formatting, as a strict parser found it in a part. */
 export interface TextStretch {
   readonly text: string;
-  /** Undefined if the dialect has no formats. */
+  /** Undefined if the dialect does not support formatting. */
   readonly formats: Formats | undefined;
-  /** The link that contains the text; all texts of one link share the object. */
+  /** The link that contains the text; all runs of one link share the same object. */
   readonly link?: { readonly url: string };
   /** Repeated in every part that continues the block. */
   readonly repeatable?: true;

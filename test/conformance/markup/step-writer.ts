@@ -1,12 +1,12 @@
 import type { FormatRule, ProgramStep, ReadingProgram } from './program.ts';
 import { hasVisibleCharacter, isShaping, isVisible } from './visible.ts';
 
-/** The context of characters. */
+/** The surroundings of characters in the document. */
 export interface CharacterContext {
   readonly quoted: boolean;
   /** Inside a heading, which may be bold as a whole. */
   readonly heading: boolean;
-  /** Ignores formats, as in the grid of a table. */
+  /** Ignores formatting, as in a table's grid. */
   readonly unformatted: boolean;
 }
 
@@ -14,8 +14,8 @@ export interface CharacterContext {
 export class StepWriter {
   readonly #steps: ProgramStep[] = [];
   /**
-   * Undefined, or whether a part may start before the next characters of a block that must stay
-   * whole.
+   * Whether a part may start before the next characters of a block that must stay whole; undefined
+   * elsewhere.
    */
   #whole: 'start' | 'inside' | undefined;
 
@@ -38,7 +38,7 @@ export class StepWriter {
     }
   }
 
-  /** One of these texts, added by the renderer. */
+  /** One of these strings, added by the renderer. */
   addition(texts: readonly string[], place: CharacterContext): void {
     this.oneOf(
       texts.map((text) => () => {
@@ -86,7 +86,7 @@ export class StepWriter {
     this.#whole = outside === undefined ? undefined : 'inside';
   }
 
-  /** Matches only where a part starts, or only where none starts. */
+  /** Matches only where a part starts, or only where no part starts. */
   only(where: 'at-part' | 'within-part'): void {
     this.#steps.push({ op: where });
   }

@@ -10,8 +10,9 @@ import { listReadings } from './readings.ts';
 import { hasVisibleCharacter } from './visible.ts';
 
 const OPTIONS = {
-  // `~20` and `~/folder` are not strikethrough. Tables beside the emphasis syntax test where
-  // emphasis starts and ends. The same construct shows character references in text as written.
+  // `~20` and `~/folder` are not strikethrough. The renderer's own `emphasis` construct decides
+  // where emphasis starts and ends; its own tests check it. The `ampersand` construct shows
+  // character references in text as written.
   extensions: [gfm({ singleTilde: false }), { text: { 38: ampersand, 42: emphasis } }],
   mdastExtensions: [gfmFromMarkdown()],
 };
@@ -26,8 +27,9 @@ export interface MarkdownSource {
 }
 
 /**
- * The required visible content of a Markdown document, by the tests' own parser. Several results if
- * the document can be read with or without formulas; the one with all formulas comes first.
+ * The required visible content of a Markdown document, according to the tests' own parser. Several
+ * results if the document can be read with or without formulas; the result with all formulas comes
+ * first.
  */
 export function* readExpected(markdown: string): Generator<ExpectedItem[], void> {
   const source = markdown.toWellFormed().replaceAll('\0', '\ufffd').replaceAll(/\r\n?/g, '\n');

@@ -26,11 +26,11 @@ const WITHOUT_ESCAPES: readonly PrintedTarget['dialect'][] = ['whatsapp', 'slack
 export interface SeenWord {
   /** The formats shared by all characters of the word. */
   readonly formats: readonly Format[];
-  /** The line that contains the word, without formats. */
+  /** The line that contains the word, without formatting. */
   readonly line: string;
 }
 
-/** The formats with which a word of these source formats must be shown. */
+/** The formats in which a word must be shown, given its formats in the source. */
 export function getRequiredFormats(
   formats: readonly WrittenFormat[],
   word: SeenWord | undefined,
@@ -38,7 +38,7 @@ export function getRequiredFormats(
 ): Format[] {
   const { dialect } = target;
   if (!getManner(target).roomy) return [];
-  // These dialects have no escapes, so a mark beside a literal special character may have to be
+  // These dialects do not have escapes, so a mark beside a literal special character may have to be
   // dropped.
   const isAmongSigns = formats.includes('hard') || /[*_~`]/.test(word?.line ?? '');
   if (WITHOUT_ESCAPES.includes(dialect) && isAmongSigns) return [];
@@ -46,7 +46,7 @@ export function getRequiredFormats(
   // The text of a link has no marks in this dialect.
   if (WITHOUT_ESCAPES.includes(dialect) && known.includes('link')) return ['link'];
   if (dialect === 'html' || dialect === 'gfm' || !known.includes('code')) return known;
-  // Code carries no other format; in a link the code font is dropped.
+  // Code cannot have other formatting; in a link, the code font is dropped.
   return known.includes('link') ? ['link'] : ['code'];
 }
 

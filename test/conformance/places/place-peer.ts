@@ -8,13 +8,13 @@ export interface PlatformLocation {
 
 /** A platform with locations where people write; `P` is the peer's data about a location. */
 export interface LocationPeer<P extends PlatformLocation> {
-  /** All locations used by a test; some ids of the platform occur in several locations. */
+  /** All locations used by a test; some platform ids occur in several locations. */
   readonly places: readonly P[];
   /** Writes as a person in a location; resolves with the message from the adapter. */
   write(place: P, text: string): Promise<InboundMessage>;
   /** Sends an answer to the route of the message. */
   answer(message: InboundMessage, text: string): Promise<void>;
-  /** The name of the location where people see a text of the bot. */
+  /** The name of the location where people see this text from the bot. */
   placeOfAnswer(text: string): string | undefined;
   end(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { LocationPeer, PlatformLocation } from './place-peer.ts';
 const FORUM = -1_000_000_000_005;
 const NEWS_DIRECT = -1_000_000_000_008;
 const PEOPLE = [501, 502] as const;
-/** Topics of all kinds have such numbers; 1 is the general topic of a forum. */
+/** Topics of all kinds have such numbers; 1 is a forum's general topic. */
 const TOPICS = [1, 7, 11] as const;
 const CONNECTIONS = ['conn-1', 'conn-2', '7'] as const;
 const TARGET = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
@@ -16,7 +16,7 @@ interface TelegramLocation extends PlatformLocation {
   readonly thread?: number;
   readonly subscriber?: number;
   readonly business?: string;
-  /** Each question of a guest is a separate location. */
+  /** Each guest question is a separate location. */
   readonly guest?: true;
 }
 
@@ -50,8 +50,7 @@ function formatLocationName(place: {
 }
 
 /**
- * The Telegram double: chats, topics, channel subscribers, business accounts, and questions of
- * guests.
+ * The Telegram double: chats, topics, channel subscribers, business accounts, and guest questions.
  */
 export async function startTelegramLocations(): Promise<LocationPeer<TelegramLocation>> {
   const { double, adapter, received } = await startTelegramScene();

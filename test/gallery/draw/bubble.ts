@@ -15,6 +15,6 @@ export interface GalleryScreen {
   readonly id: string;
   readonly name: string;
   readonly target: RenderTarget;
-  /** Draws a part. Throws when the strict parser of the platform rejects the part. */
+  /** Draws a part. Throws when the platform's strict parser rejects the part. */
   draw(part: RenderedPart): MessageBubble;
 }

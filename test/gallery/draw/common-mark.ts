@@ -9,7 +9,7 @@ import {
 import type { GalleryScreen } from './bubble.ts';
 
 /**
- * A comment on GitHub, on a phone; Linear is similar. A text that would ping people counts as
+ * A comment on GitHub, on a phone; Linear is similar. Text that would ping people counts as
  * refused.
  */
 export const GITHUB: GalleryScreen = {

@@ -2,7 +2,7 @@ import { parseDiscordMarkdown } from '@parley/simulators/discord';
 import { drawDiscord } from '@parley/simulators/draw';
 import type { GalleryScreen } from './bubble.ts';
 
-/** Discord on a phone. A text with effects beyond its display counts as refused. */
+/** Discord on a phone. Text with effects beyond its display counts as refused. */
 export const DISCORD: GalleryScreen = {
   id: 'discord',
   name: 'Discord',

@@ -2,7 +2,7 @@ import { drawMarkedLines } from '@parley/simulators/draw';
 import { parseGoogleChat } from '@parley/simulators/formatting';
 import type { GalleryScreen } from './bubble.ts';
 
-/** Google Chat on a phone. A text that might be shown differently counts as refused. */
+/** Google Chat on a phone. Text that might be shown differently counts as refused. */
 export const GOOGLE_CHAT: GalleryScreen = {
   id: 'google-chat',
   name: 'Google Chat',

@@ -2,7 +2,10 @@ import { drawMarkedLines } from '@parley/simulators/draw';
 import { parseSlack } from '@parley/simulators/formatting';
 import type { GalleryScreen } from './bubble.ts';
 
-/** Slack on a phone. What Slack might show differently, or notify people of, counts as refused. */
+/**
+ * Slack on a phone. Text that Slack might show differently, or notify people about, counts as
+ * refused.
+ */
 export const SLACK: GalleryScreen = {
   id: 'slack',
   name: 'Slack',

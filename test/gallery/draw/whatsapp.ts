@@ -2,7 +2,7 @@ import { drawMarkedLines } from '@parley/simulators/draw';
 import { parseWhatsApp } from '@parley/simulators/whatsapp';
 import type { GalleryScreen } from './bubble.ts';
 
-/** WhatsApp on a phone. A text that WhatsApp clients would show differently counts as refused. */
+/** WhatsApp on a phone. Text that WhatsApp clients would show differently counts as refused. */
 export const WHATSAPP: GalleryScreen = {
   id: 'whatsapp',
   name: 'WhatsApp',

@@ -18,7 +18,7 @@ const ONE_PIXEL = Buffer.from(
   'base64',
 );
 
-/** Attacks that need no tool, because the answer itself harms its readers. */
+/** Attacks that do not need a tool, because the answer itself harms its readers. */
 export const ANSWER_ATTACKS: readonly Attack[] = [
   {
     id: 'picture-sends-secret',

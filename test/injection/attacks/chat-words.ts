@@ -9,7 +9,7 @@ import {
 } from '../steps.ts';
 import { SECRET } from '../workspace-files.ts';
 
-/** Attacks in the message of the person who asks. */
+/** Attacks in the message of the person who asks the bot. */
 export const WORD_ATTACKS: readonly Attack[] = [
   {
     id: 'claims-owner',

@@ -13,7 +13,7 @@ const textFile = (words: string, name = 'offer.txt') => ({
   file: { kind: 'document' as const, name, bytes: Buffer.from(words), type: 'text/plain' },
 });
 
-/** Attacks in files that people send, and in files of the workspace. */
+/** Attacks in files that people send, and in workspace files. */
 export const FILE_ATTACKS: readonly Attack[] = [
   {
     id: 'file-name',

@@ -26,13 +26,13 @@ describe('[F15] the Chat SDK catalog', () => {
     expect(devDependencies[one.use]).toBe(one.version);
   });
 
-  it.each(platforms)('has no environment variable without a setting of %s', (_name, one) => {
+  it.each(platforms)('has a setting for each environment variable of %s', (_name, one) => {
     const known = Object.values(one.options).flatMap(({ variable }) => variable ?? []);
     const variables = listEnvVars(slugOf(one.use)).map(({ key }) => key);
     expect([...known, ...Object.keys(one.left)].toSorted()).toEqual(variables.toSorted());
   });
 
-  it('lists no secret that *Set up* does not ask for, except alternatives to what it asks for', () => {
+  it('lists only secrets that *Set up* asks for, and alternatives to them', () => {
     const missing = PLATFORMS.flatMap(({ use, asks, options, left }) => {
       const asked = asks.flatMap((key) => options[key]?.variable ?? []);
       const secrets = getSecretEnvVars(slugOf(use)).map(({ key }) => key);

@@ -37,7 +37,7 @@ export async function expectFaults(
   await expect(post('broken')).rejects.toMatchObject(broken[1]);
 }
 
-/** A lost delivery is sent again, and an unacknowledged one arrives twice. */
+/** A lost delivery is sent again, and an unacknowledged event arrives twice. */
 export async function expectRedeliveries(
   double: PlatformDouble & { readonly deliveries: WebhookDeliveries },
   host: SmallHost,

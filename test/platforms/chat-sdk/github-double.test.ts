@@ -107,7 +107,7 @@ describe('the GitHub double, driven by the real adapter', () => {
     await expect(post('who am I')).rejects.toMatchObject({ status: 401 });
   });
 
-  it('signs its webhooks, so that the adapter refuses those with another secret', async () => {
+  it('signs its webhooks, so that the adapter refuses webhooks with another secret', async () => {
     await host.close();
     await start({ token: double.token, webhookSecret: 'another secret' });
     const issue = newIssue();

@@ -96,7 +96,7 @@ describe('the Google Chat double, driven by the real adapter', () => {
     expect(action.user).toMatchObject({ userId: 'users/ann' });
   });
 
-  it('accepts and removes reactions of the app', async () => {
+  it("accepts and removes the app's reactions", async () => {
     const { threadId, message } = await ask();
     const reactions = () => double.state.message(direct, message.id).reactions;
     await adapter.addReaction(threadId, message.id, 'eyes');

@@ -12,7 +12,7 @@ export interface HostedScene extends ReportedEvents {
   readonly adapter: ChannelAdapter;
   /** The URL that the platform calls. */
   readonly url: string;
-  /** Creates another adapter with the data stored by the first one, behind the same address. */
+  /** Creates another adapter with the data stored by the first adapter, behind the same address. */
   again(): Promise<ChannelAdapter>;
 }
 

@@ -52,7 +52,7 @@ describe('the Linear double, driven by the real adapter', () => {
     expect(bodies()).toEqual(['hello']);
   });
 
-  it('names the issue, and accepts comments outside of threads', async () => {
+  it('names the issue, and accepts comments outside threads', async () => {
     const threadId = `linear:${issueId}`;
     expect(await adapter.fetchThread(threadId)).toMatchObject({
       channelName: 'ENG-1: Water the tomatoes',
@@ -69,7 +69,7 @@ describe('the Linear double, driven by the real adapter', () => {
     expect(reactions?.map(({ emoji }) => emoji)).toEqual(['👀']);
   });
 
-  it('refuses a wrong key, an empty or too long comment, and a comment outside of an issue', async () => {
+  it('refuses a wrong key, an empty or too long comment, and a comment outside an issue', async () => {
     const { threadId } = await ask();
     const post = (raw: string, thread = threadId) => adapter.postMessage(thread, { raw });
     await expect(post(' ')).rejects.toThrow(/empty/);
@@ -81,7 +81,7 @@ describe('the Linear double, driven by the real adapter', () => {
     expect(bodies()).toEqual(['hello']);
   });
 
-  it('signs its webhooks, so that the adapter refuses those with another secret', async () => {
+  it('signs its webhooks, so that the adapter refuses webhooks with another secret', async () => {
     await host.close();
     await start({ webhookSecret: 'another' });
     await double.say({ issueId, from: 'ann', text: 'hello' });
@@ -93,7 +93,7 @@ describe('the Linear double, driven by the real adapter', () => {
     await expectRedeliveries(double, host, ask);
   });
 
-  it('returns only the requested fields of a query, and reports unknown ones', async () => {
+  it('returns only the requested fields of a query, and reports unknown fields', async () => {
     const run = async (query: string) => {
       const headers = { authorization: double.apiKey };
       const body = JSON.stringify({ query });

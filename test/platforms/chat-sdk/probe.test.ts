@@ -145,11 +145,11 @@ describe('[F15] a probe of a hosted channel', () => {
     ['@chat-adapter/teams', { appId: GUID, appPassword: 'a' }],
     ['@chat-adapter/gchat', { useApplicationDefaultCredentials: true, endpointUrl: 'https://a.b' }],
     ['@chat-adapter/telegram', { botToken: 'a' }],
-  ])('[U02] sends no request to a platform without a cheap one: %s', async (use, options) => {
+  ])('[U02] does not probe a platform that has no cheap request: %s', async (use, options) => {
     expect(await probe(use, options)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('[U02] names the package to install while it is missing', async () => {
+  it('[U02] names the package to install if it is missing', async () => {
     expect(await probe('@acme/absent-adapter', {})).toMatchObject({
       ...{ kind: 'problem', retryable: false },
       reason: expect.stringContaining('@acme/absent-adapter, which is not installed'),

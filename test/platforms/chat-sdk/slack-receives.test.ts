@@ -29,14 +29,14 @@ describe('a Slack message', () => {
     expect(senders[1]).toEqual({ opensThread: true });
   });
 
-  it('[F06] in a channel is not addressed to the bot unless it mentions the bot', async () => {
+  it('[F06] is not addressed to the bot in a channel unless it mentions the bot', async () => {
     const { double, received, channel } = await startSlackScene();
     double.say({ channel, text: 'just talking' });
     await double.waitFor(() => received.length === 1);
     expect(received[0]).toMatchObject({ chat: { id: channel, type: 'group' }, addressed: false });
   });
 
-  it('[F06] is addressed in a thread that began with the bot, unless it mentions others', async () => {
+  it('[F06] is addressed in a thread that began with the bot, unless it mentions other people', async () => {
     const threads = new Map<string, string>();
     const { double, received, channel, bo } = await startSlackScene({
       message: async (_chat, id) =>
@@ -83,7 +83,7 @@ describe('a Slack message', () => {
     expect(received[0]?.authored?.text).toBeUndefined();
   });
 
-  it('[F07] of the bot itself is dropped, and a message of another bot is marked', async () => {
+  it('[F07] is dropped if the bot itself sent it, and marked if another bot sent it', async () => {
     const { double, adapter, received, channel, part } = await startSlackScene();
     await adapter.send(part('mine', { route: { chatId: channel } }), AbortSignal.timeout(5_000));
     const robot = double.addMember({ name: 'Robot', isBot: true });
@@ -92,7 +92,7 @@ describe('a Slack message', () => {
     expect(received.every(({ sender }) => sender.isBot && sender.name === 'Robot')).toBe(true);
   });
 
-  it('[P18] from another organization in a shared channel counts as text from outsiders', async () => {
+  it('[P18] counts as text from outsiders if it comes from another organization in a shared channel', async () => {
     const { double, received, ann } = await startSlackScene();
     const eve = double.addMember({ name: 'Eve', teamId: 'T0OTHER' });
     const channel = double.addChannel({ name: 'both', members: [ann, eve], sharedWith: 'T0OTHER' });
@@ -104,7 +104,7 @@ describe('a Slack message', () => {
     expect(said('do this')?.authored).toMatchObject({ text: true });
   });
 
-  it('[F08] that is edited or deleted is revised, and its reactions are reported', async () => {
+  it('[F08] is revised when it is edited or deleted, and its reactions are reported', async () => {
     const { double, received, revised, reactions, direct, ann } = await startSlackScene();
     const { ts } = double.say({ channel: direct, text: 'first' });
     await double.waitFor(() => received.length === 1);
@@ -146,7 +146,7 @@ describe('a Slack message', () => {
     await expect(later.files?.fetch(attachment?.ref ?? '', 3, signal)).rejects.toThrow('larger');
   });
 
-  it('[F09] as a slash command becomes a Parley command, or the text that follows the app command', async () => {
+  it('[F09] becomes a Parley command when it is a slash command, or the text that follows the app command', async () => {
     const { double, received, direct } = await startSlackScene({
       commands: [{ name: 'new', description: 'start', hints: [] } as never],
     });

@@ -17,7 +17,7 @@ async function sent({ adapter }: SlackScene, part: OutboundPart): Promise<string
   return (await adapter.send(part, soon())).platformMessageId;
 }
 
-describe('a part sent to Slack', () => {
+describe('a message part sent to Slack', () => {
   it('[F15] [F03] appears in its chat or thread', async () => {
     const scene = await startSlackScene();
     const { double, direct, channel, part } = scene;
@@ -53,7 +53,7 @@ describe('a part sent to Slack', () => {
     expect(received[0]?.chat.threadId).toBeUndefined();
   });
 
-  it('[G05] shows a long text with buttons completely, in several blocks', async () => {
+  it('[G05] shows long text with buttons completely, in several blocks', async () => {
     const scene = await startSlackScene();
     const { double, direct, part } = scene;
     const text = Array.from({ length: 500 }, (_, n) => `line ${n}`)
@@ -102,7 +102,7 @@ describe('a part sent to Slack', () => {
     [{ kind: 'status', status: 502 }, { kind: 'unknown-outcome' }],
     [{ kind: 'reset' }, { kind: 'unknown-outcome' }],
     [{ kind: 'reset', after: true }, { kind: 'unknown-outcome' }],
-  ] as const)('[D05] that fails with %j is reported as %j without a retry', async (fault, kind) => {
+  ] as const)('[D05] is not retried after %j and is reported as %j', async (fault, kind) => {
     const { double, adapter, part } = await startSlackScene();
     double.fault({ ...fault, method: 'chat.postMessage' });
     expect(await readFailure(adapter.send(part('x'), soon()))).toEqual(kind);

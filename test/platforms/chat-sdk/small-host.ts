@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Changes } from '@parley/simulators/telegram';
+import { ChangeNotifier } from '@parley/simulators/telegram';
 import type { ChatInstance, Message, StateAdapter, WebhookOptions } from 'chat';
 
 /** The parts of an adapter that the host needs, whichever version of `chat` its package uses. */
@@ -42,7 +42,9 @@ export async function hostAdapter(adapter: HostedAdapter): Promise<SmallHost> {
   const edits: ProcessedEdit[] = [];
   const deletions: ProcessedDeletion[] = [];
   const commands: ProcessedCommand[] = [];
-  const changes = new Changes(() => `${messages.length} messages, ${actions.length} actions`);
+  const changes = new ChangeNotifier(
+    () => `${messages.length} messages, ${actions.length} actions`,
+  );
   const done = <T>(list: T[], item: T, options: WebhookOptions | undefined): Promise<void> => {
     list.push(item);
     changes.changed();

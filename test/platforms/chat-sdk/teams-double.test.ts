@@ -78,7 +78,7 @@ describe('the Teams double, driven by the real adapter', () => {
     expect(action.user).toMatchObject({ userId: '29:ann' });
   });
 
-  it('delivers reactions and accepts those of the bot', async () => {
+  it("delivers people's reactions and accepts the bot's", async () => {
     const { threadId, message } = await ask();
     await double.react(chat, message.id, 'like', 'ann');
     await host.waitFor(() => host.reactions[0]);

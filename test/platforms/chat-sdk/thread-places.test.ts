@@ -102,7 +102,7 @@ describe('the route of a thread', () => {
     expect(back).toBe(isPlain ? threadId.replace(/:(?:dm|c3B\w*)?$|:$/, '') : threadId);
   });
 
-  it('[F11] of an event that does not say whether a space is direct is looked up once', async () => {
+  it('[F11] is looked up once if an event does not say whether the space is direct', async () => {
     let asked = 0;
     const adapter = Object.assign(Object.create(gchat), {
       async fetchThread() {

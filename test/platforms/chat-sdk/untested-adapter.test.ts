@@ -24,7 +24,7 @@ async function pollingScene(receive?: (message: InboundMessage) => Promise<Ingre
 }
 
 describe('an untested adapter', () => {
-  it('[F15] receives and sends, but promises no other ability', async () => {
+  it('[F15] receives and sends, but does not promise any other ability', async () => {
     const { adapter, double, received } = await pollingScene();
     double.say({ chat: 501, text: 'hello' });
     await double.waitFor(() => received.length === 1);

@@ -122,7 +122,7 @@ describe('the WhatsApp Cloud API double, driven by the real adapter', () => {
     expect(double.file(sent?.media ?? '')).toMatchObject({ type: 'image/png' });
   });
 
-  it('accepts only templates a day after the last message from the person', async () => {
+  it("accepts only templates once a day has passed since the person's last message", async () => {
     const { threadId } = await ask();
     ann.lastWroteAt -= 24 * 60 * 60_000;
     const post = () => adapter.postMessage(threadId, { raw: 'Are you there?' });
@@ -134,7 +134,7 @@ describe('the WhatsApp Cloud API double, driven by the real adapter', () => {
     expect(texts()).toEqual(['hello', '[reminder]']);
   });
 
-  it('refuses a wrong token, an unknown person, and texts of invalid length', async () => {
+  it('refuses a wrong token, an unknown person, and text of invalid length', async () => {
     const { threadId } = await ask();
     const post = (raw: string) => adapter.postMessage(threadId, { raw });
     await expect(post('')).rejects.toMatchObject({ errorCode: 100 });
@@ -147,7 +147,7 @@ describe('the WhatsApp Cloud API double, driven by the real adapter', () => {
     await expect(post('who am I')).rejects.toMatchObject({ code: 'AUTH_FAILED' });
   });
 
-  it('signs its webhooks, so that the adapter refuses those of another app', async () => {
+  it("signs its webhooks, so that the adapter refuses another app's webhooks", async () => {
     await host.close();
     await start({ appSecret: 'another' });
     await double.say({ person: ann, text: 'hello' });

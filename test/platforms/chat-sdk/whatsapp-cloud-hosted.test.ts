@@ -10,7 +10,7 @@ const soon = () => AbortSignal.timeout(5_000);
 const nothing: BeforePart = { known: [], uncertainAt: null };
 
 describe('the WhatsApp Cloud adapter', () => {
-  it('[F15] [F01] receives texts, files and replies of people with and without a number', async () => {
+  it('[F15] [F01] receives text, files and replies from people with and without a number', async () => {
     const { double, received, ann } = await startCloudScene();
     expect(received[0]).toMatchObject({
       ...{ text: 'hello', addressed: true, authored: { text: true } },

@@ -108,7 +108,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     expect(heard[0]?.chat.type).toBe('direct');
   });
 
-  it('are fetched from new direct chats even if the new session is faster than the resumed one', async () => {
+  it('are fetched from new direct chats even if the new session is faster than the resumed session', async () => {
     const { before, values } = await away();
     const { double } = before;
     const dm = double.dmWith('200000000000000601');
@@ -262,7 +262,7 @@ describe('[D01] messages sent while the Discord bot was offline', () => {
     expect(texts(after)).toEqual(['not stored']);
   });
 
-  it('[D02] missed messages come before redelivered ones of a later session, even if they could not be stored before a stop', async () => {
+  it('[D02] come before messages redelivered in a later session, even if they could not be stored before a stop', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: dm, text: 'first' });

@@ -100,7 +100,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(here, double.channelId)).toEqual([]);
   });
 
-  it('[D04] are answered in place by the next process, once', async () => {
+  it('[D04] are answered once, in place, by the next process', async () => {
     const before = await withMenu();
     const { double } = before;
     const [alone, open] = useBoth(before);
@@ -122,7 +122,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(before, double.channelId)).toEqual(['A fresh start']);
   });
 
-  it("are answered after Discord's time limit in the direct chat if private, and otherwise not answered", async () => {
+  it("are answered in the direct chat after Discord's time limit if they are private, and otherwise not answered", async () => {
     let now = Date.now();
     const here = await withMenu({ double: { clock: () => now } });
     const { double } = here;
@@ -157,7 +157,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(here, channelId)).toEqual(['A fresh start']);
   });
 
-  it('lose their "thinking" when no answer follows, and show no unfinished answer', async () => {
+  it('stop showing "thinking" when no answer follows, and never show an unfinished answer', async () => {
     const here = await withMenu();
     const { double, adapter } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'new' });
@@ -221,7 +221,7 @@ describe('buttons on Discord', () => {
     return { here, message, press };
   }
 
-  it('count as text of the person who presses them', async () => {
+  it('count as text from the person who presses them', async () => {
     const { here, message, press } = await withButtons();
     const id = press('1:/deny 1');
     expect(await here.hears(1)).toMatchObject({

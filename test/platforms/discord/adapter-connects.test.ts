@@ -17,7 +17,7 @@ describe('the Discord adapter', () => {
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley-test' }]);
   });
 
-  it('stops after one attempt with an invalid token, and says how to get a new one', async () => {
+  it('stops after one attempt with an invalid token, and says how to get a new token', async () => {
     const { double, adapter, states } = await startDiscordScene({
       settings: { token: 'wrong.token.here' },
     });
@@ -37,7 +37,7 @@ describe('the Discord adapter', () => {
     expect(double.calls('GET /gateway/bot')).toHaveLength(1);
   });
 
-  it('connects without that intent if the settings allow it, and still reads messages addressed to it', async () => {
+  it('connects without the Message Content Intent if the settings allow it, and still reads messages addressed to the bot', async () => {
     const scene1 = await startDiscordScene({
       double: { portalIntents: 0 },
       settings: { messageContent: false },

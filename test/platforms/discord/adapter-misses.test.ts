@@ -52,7 +52,7 @@ describe('[D01] [D07] a Discord channel with more missed messages than are fetch
     },
   );
 
-  it('skips only the invalid one among missed messages', async () => {
+  it('skips only the invalid message among the missed messages', async () => {
     const { double, values } = await away();
     for (const text of ['first', 'broken', 'third'])
       double.say({ channel: double.channelId, from: ANN, text });
@@ -71,7 +71,7 @@ describe('[D01] [D07] a Discord channel with more missed messages than are fetch
   });
 });
 
-describe('[D01] first direct messages while the Discord bot was offline', () => {
+describe('[D01] first direct messages sent while the Discord bot was offline', () => {
   it('arrive even if Discord resumes the earlier session long after the restart', async () => {
     const { double, values } = await away();
     double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
@@ -113,7 +113,7 @@ describe('[D01] first direct messages while the Discord bot was offline', () => 
     expect(after.notes).toEqual([]);
   });
 
-  it('come in order when the person writes again before Discord resumes the session', async () => {
+  it('arrive in order when the person writes again before Discord resumes the session', async () => {
     const { double, values } = await away();
     const dm = double.dmWith(STRANGER);
     double.say({ channel: dm, text: 'hello?' });
@@ -125,12 +125,12 @@ describe('[D01] first direct messages while the Discord bot was offline', () => 
     expect(texts(after)).toEqual(['hello?', 'anyone?']);
   });
 
-  it('from a lost session arrive with the next message of the person, even after another restart, and the owner is notified once', async () => {
+  it("arrive with the person's next message if the session was lost, even after another restart, and the owner is notified once", async () => {
     const { double, values } = await away();
     await comeAgain(double, values);
   });
 
-  it('from a lost session arrive with the next message of the person, even if the bot had never received a message', async () => {
+  it("arrive with the person's next message if the session was lost, even if the bot had never received a message", async () => {
     const values = createMemoryValues();
     const before = await startDiscordScene({ values });
     await before.connect();
@@ -163,7 +163,7 @@ describe('[D01] first direct messages while the Discord bot was offline', () => 
     expect(texts(next)).toEqual(['me too', 'still there?']);
   }
 
-  it('from a session lost within one process arrive with the next message of the person', async () => {
+  it("arrive with the person's next message if the session was lost within one process", async () => {
     const here = await startDiscordScene();
     const { double } = here;
     await here.connect();

@@ -167,7 +167,7 @@ describe('the first answer to a command', () => {
   });
 });
 
-describe('an interaction that starts nothing', () => {
+describe('an interaction that does not start anything', () => {
   const event = ({ double }: DiscordScene, more: object) => ({
     id: '1500000000000000001',
     application_id: double.me.id,
@@ -185,7 +185,7 @@ describe('an interaction that starts nothing', () => {
     ['a button of nobody', {}, 'the pressed button no longer does anything'],
     ['one without a token', { token: null }, 'an interaction in an unknown form'],
     ['a completion', { type: 4 }, 'an interaction of type 4, which is not handled'],
-  ])('[D08] [F16] is recorded for why: %s', async (_name, more, reason) => {
+  ])('[D08] [F16] is recorded for /why: %s', async (_name, more, reason) => {
     const here = await connected();
     const { double } = here;
     double.event('INTERACTION_CREATE', event(here, more), double.guildId);

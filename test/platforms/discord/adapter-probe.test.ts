@@ -15,7 +15,7 @@ const probe = (settings: object, clock = Date.now, wantsPicture = false) => {
 };
 
 describe('a probe of a Discord bot', () => {
-  it('[U02] names the bot, reads the clock, and uses up no login', async () => {
+  it('[U02] names the bot, reads the clock, and does not use up a login', async () => {
     const { double, settings } = await openDouble();
     const found = await probe(settings, () => Date.now() - 90_000);
     const clock = { server: new URL(settings.apiRoot).host, aheadMs: expect.any(Number) };
@@ -25,7 +25,7 @@ describe('a probe of a Discord bot', () => {
     expect(double.gateway()).toMatchObject({ identifies: 0, connections: 0 });
   });
 
-  it('[U02] fetches the picture of the bot when requested, and works without one', async () => {
+  it("[U02] fetches the bot's picture when requested, and works without one", async () => {
     const picture = Buffer.alloc(3_000, 7);
     const { settings } = await openDouble({ picture });
     expect(await probe(settings)).not.toHaveProperty('picture');
@@ -43,7 +43,7 @@ describe('a probe of a Discord bot', () => {
     expect(JSON.stringify(found)).not.toContain('wrong.token');
   });
 
-  it('[U02] says where to enable the Message Content Intent, unless the settings do without it', async () => {
+  it('[U02] says where to enable the Message Content Intent, unless the settings do not require it', async () => {
     const { settings } = await openDouble({ portalIntents: 0 });
     expect(await probe(settings)).toMatchObject({
       kind: 'problem',

@@ -76,7 +76,7 @@ describe('[F18] a question with many choices on Discord', () => {
     expect(components().filter(({ type }) => type === 2)).toHaveLength(count + 1);
   });
 
-  it('[G05] counts a choice as a press of that person below the question', async () => {
+  it("[G05] counts a choice as that person's button press below the question", async () => {
     const { here, message, components } = await asked([...choices(9), SKIP], { receive: settles });
     const { double } = here;
     const { options, custom_id } = components().find(({ type }) => type === 3) ?? {};
@@ -143,7 +143,7 @@ describe('[F18] a text answer to a question on Discord', () => {
     expect(here.received).toEqual([]);
   });
 
-  it('[G05] only counts as the answer of that person to that question', async () => {
+  it("[G05] only counts as that person's answer to that question", async () => {
     const { here, press, message, components } = await opened({ receive: settles });
     const { double } = here;
     const words = 'neither,\nbut **tea** instead';
@@ -297,7 +297,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     expect(shown.map(({ message }) => flat(message.components).length)).toEqual([5]);
   });
 
-  it('can be edited to a text, which remains a card', async () => {
+  it('can be edited to show text, and remains a card', async () => {
     const { here, message, components } = await asked(DECISION, {}, CALL);
     const { adapter, double } = here;
     const address = { chatId: double.channelId };
@@ -308,7 +308,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     expect(await readFailure(refused ?? Promise.resolve())).toEqual({ kind: 'refused' });
   });
 
-  it('notifies nobody', async () => {
+  it('does not notify anyone', async () => {
     const { here } = await asked(DECISION, {}, '@everyone may I?');
     here.double.grant(here.double.guildId, 'pingEveryone');
     expect(here.double.sends().at(-1)?.pings.everyone).toBe(false);

@@ -6,8 +6,8 @@ import { ANN, createPart, endScenes, startDiscordScene } from './adapter-scene.t
 const BEN = '200000000000000502';
 afterEach(endScenes);
 
-describe('the Discord adapter receives', () => {
-  it('[F01] [F02] messages in a channel, with sender, chat and time', async () => {
+describe('receiving messages from Discord', () => {
+  it('[F01] [F02] receives messages in a channel, with sender, chat and time', async () => {
     const { double, connect, hears } = await startDiscordScene();
     await connect();
     const said = double.say({ channel: double.channelId, from: ANN, text: 'hello <@7>' });
@@ -26,7 +26,7 @@ describe('the Discord adapter receives', () => {
     });
   });
 
-  it('[F01] the first direct message after a start, which no channel event announced', async () => {
+  it('[F01] receives the first direct message after a start, which no channel event announced', async () => {
     const { double, connect, hears } = await startDiscordScene();
     await connect();
     const channel = double.dmWith(ANN);
@@ -38,7 +38,7 @@ describe('the Discord adapter receives', () => {
     });
   });
 
-  it('[F01] [F11] threads and forum posts as threads of the channel they belong to', async () => {
+  it('[F01] [F11] receives threads and forum posts as threads of the channel they belong to', async () => {
     const { double, connect, hears, received } = await startDiscordScene();
     await connect();
     const forum = double.addChannel(double.guildId, 'help', 'forum');
@@ -46,7 +46,7 @@ describe('the Discord adapter receives', () => {
     double.say({ channel: thread, from: ANN, text: 'in a thread' });
     const post = double.thread({ channel: forum, name: 'broken', from: ANN, text: 'first' });
     await hears(2);
-    // The line "started a thread" in the parent channel has no author.
+    // The line "started a thread" in the parent channel does not have an author.
     expect(received.map(({ chat, text }) => [chat, text])).toEqual([
       [
         {
@@ -61,7 +61,7 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[F06] whether the bot is addressed: by name or by a reply to the bot, but not by a reply to others or @everyone', async () => {
+  it('[F06] detects whether the bot is addressed: by name or by a reply to the bot, but not by a reply to others or @everyone', async () => {
     const { double, connect, hears, received, adapter } = await startDiscordScene();
     await connect();
     const say = (text: string, replyTo?: string) =>
@@ -99,7 +99,7 @@ describe('the Discord adapter receives', () => {
     });
   });
 
-  it('[F07] bots and webhooks as such, but not its own messages', async () => {
+  it('[F07] marks messages from bots and webhooks, and does not receive its own messages', async () => {
     const { double, connect, hears, received, adapter } = await startDiscordScene();
     await connect();
     await adapter.send(createPart(double.channelId, 'mine'), noSignal());
@@ -112,7 +112,7 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[F05] the roles of senders in the server, requested for missed messages', async () => {
+  it('[F05] receives the roles of senders in the server, and requests them for missed messages', async () => {
     const values = createMemoryValues();
     const before = await startDiscordScene({ values });
     const { double } = before;
@@ -131,7 +131,7 @@ describe('the Discord adapter receives', () => {
     expect(await after.senders[0]?.roles?.(noSignal())).toEqual([double.moderatorRoleId]);
   });
 
-  it('[F06] earlier messages, once for each channel and thread, if the settings ask for them', async () => {
+  it('[F06] receives earlier messages, once for each channel and thread, if the settings ask for them', async () => {
     const { double, connect, hears, senders } = await startDiscordScene({
       settings: { history: 2 },
     });
@@ -155,7 +155,7 @@ describe('the Discord adapter receives', () => {
     expect(offered).toEqual([false, true, true, false]);
   });
 
-  it('[F06] the current reactions of people, but not its own', async () => {
+  it("[F06] receives people's current reactions, but not its own", async () => {
     const { double, connect, adapter, reactions } = await startDiscordScene();
     await connect();
     const { channelId } = double;
@@ -204,7 +204,7 @@ describe('the Discord adapter receives', () => {
     expect(double.calls(`GET /users/${ANN}`)).toHaveLength(1);
   });
 
-  it('edits and deletions by people as changes of their messages', async () => {
+  it('receives edits and deletions by people as changes to their messages', async () => {
     const { double, connect, hears, revised } = await startDiscordScene();
     await connect();
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
@@ -219,7 +219,7 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[D01] messages that could not be stored, again and before later messages', async () => {
+  it('[D01] receives messages again that could not be stored, before later messages', async () => {
     let broken = 2;
     const { double, connect, hears, received, waits } = await startDiscordScene({
       receive: async (message) => {

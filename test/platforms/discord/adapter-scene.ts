@@ -13,7 +13,7 @@ export const ANN = '200000000000000501';
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** The adapter, its double, and all reports of the adapter to the core. */
+/** The adapter, its double, and everything that the adapter reports to the core. */
 export interface DiscordScene extends ReportedEvents {
   readonly double: DiscordDouble;
   readonly adapter: ChannelAdapter;
@@ -22,7 +22,7 @@ export interface DiscordScene extends ReportedEvents {
   connect(): Promise<void>;
   /** Sends a part as the answer to the received message with this id. */
   answers(id: string, text: string, more?: Partial<Omit<OutboundPart, 'route'>>): Promise<Receipt>;
-  /** Waits until this many messages have arrived, and returns the last of them. */
+  /** Waits until this many messages have arrived, and returns the last message. */
   hears(count: number): Promise<InboundMessage>;
 }
 

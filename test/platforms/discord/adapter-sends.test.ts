@@ -10,8 +10,8 @@ afterEach(endScenes);
 
 const bodyOf = (call: { readonly body: unknown } | undefined) => call?.body;
 
-describe('the Discord adapter sends', () => {
-  it('[F11] to a channel and a thread, quoting the question, without pings, and with its key', async () => {
+describe('sending to Discord', () => {
+  it('[F11] sends to a channel and a thread, quoting the question, without pings, and with its key', async () => {
     const { double, adapter } = await startDiscordScene();
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
     const question = double.say({ channel: thread, from: ANN, text: 'q' });
@@ -35,7 +35,7 @@ describe('the Discord adapter sends', () => {
     });
   });
 
-  it('an answer in parts, only the first of which quotes the question', async () => {
+  it('quotes the question only in the first part of an answer', async () => {
     const { double, adapter } = await startDiscordScene();
     const question = double.say({ channel: double.channelId, from: ANN, text: 'q' });
     for (const index of [0, 1]) {
@@ -45,14 +45,14 @@ describe('the Discord adapter sends', () => {
     expect(double.sends().map(({ replyTo }) => replyTo)).toEqual([question.id, undefined]);
   });
 
-  it('[M05] mentions that notify people only if the settings allow it', async () => {
+  it('[M05] sends mentions that notify people only if the settings allow it', async () => {
     const { double, adapter } = await startDiscordScene();
     double.say({ channel: double.channelId, from: ANN, text: 'q' });
     await adapter.send(createPart(double.channelId, `<@${ANN}>`, { mentions: 'live' }), noSignal());
     expect(double.sends()[0]?.pings.users).toEqual([ANN]);
   });
 
-  it('an answer whose question was deleted', async () => {
+  it('sends an answer whose question was deleted', async () => {
     const { double, adapter } = await startDiscordScene();
     await adapter.send(
       createPart(double.channelId, 'a', { replyTo: '111111111111111111' }),
@@ -61,7 +61,7 @@ describe('the Discord adapter sends', () => {
     expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'a', from: 'bot' }]);
   });
 
-  it('[D04] the same part twice as one message', async () => {
+  it('[D04] shows one message when the same part is sent twice', async () => {
     const { double, adapter } = await startDiscordScene();
     const once = createPart(double.channelId, 'a');
     const first = await adapter.send(once, noSignal());
@@ -78,7 +78,7 @@ describe('the Discord adapter sends', () => {
     [{ kind: 'status', status: 500, after: true }, 'unknown-outcome'],
     [{ kind: 'status', status: 502 }, 'unknown-outcome'],
   ])(
-    '[D04] once after %o, when the core repeats the part, with one call each',
+    '[D04] shows one message after %o when the core repeats the part, with one call each',
     async (fault, kind) => {
       const { double, adapter } = await startDiscordScene();
       double.fault(fault);
@@ -90,7 +90,7 @@ describe('the Discord adapter sends', () => {
     },
   );
 
-  it('[D05] nothing while Discord cannot be reached, and reports that', async () => {
+  it('[D05] sends nothing while Discord cannot be reached, and reports that', async () => {
     const { double, adapter } = await startDiscordScene();
     await double.close();
     expect(await readFailure(adapter.send(createPart(double.channelId, 'a'), noSignal()))).toEqual({
@@ -99,7 +99,7 @@ describe('the Discord adapter sends', () => {
     });
   });
 
-  it('[D04] with an unknown outcome when it is aborted halfway, and not when aborted before', async () => {
+  it('[D04] reports an unknown outcome when a send is aborted halfway, but not when it was aborted before', async () => {
     const { double, adapter } = await startDiscordScene();
     double.fault({ kind: 'hang' });
     const calling = new AbortController();
@@ -124,7 +124,7 @@ describe('the Discord adapter sends', () => {
     [400, 160005, 'forbidden'],
     [401, 0, 'transient'],
   ])(
-    '[D05] no part again that Discord has refused: %i with %i means %s',
+    '[D05] does not resend a part that Discord has refused: %i with %i means %s',
     async (status, code, kind) => {
       const { double, adapter } = await startDiscordScene();
       double.fault({ kind: 'refuse', status, code, message: 'No' });
@@ -139,7 +139,7 @@ describe('the Discord adapter sends', () => {
     },
   );
 
-  it('[D05] nothing to closed channels, and reports how to open them', async () => {
+  it('[D05] does not send to closed channels, and reports how to open them', async () => {
     const { double, adapter } = await startDiscordScene();
     double.deny(double.channelId, 'send');
     const sending = adapter.send(createPart(double.channelId, 'a'), noSignal());
@@ -152,7 +152,7 @@ describe('the Discord adapter sends', () => {
     expect(gone).toEqual({ kind: 'gone' });
   });
 
-  it('[D05] nothing that is too long or too large, and reports that', async () => {
+  it('[D05] does not send anything that is too long or too large, and reports the reason', async () => {
     const { double, adapter } = await startDiscordScene();
     const long = adapter.send(createPart(double.channelId, 'x'.repeat(2_001)), noSignal());
     expect(await readFailure(long)).toEqual({ kind: 'refused' });
@@ -167,7 +167,7 @@ describe('the Discord adapter sends', () => {
   it.each([
     [false, 'chat'],
     [true, 'account'],
-  ])('[D05] later, when the wait is long (for all: %s)', async (global, scope) => {
+  ])('[D05] sends later when the wait is long (for all: %s)', async (global, scope) => {
     const { double, adapter } = await startDiscordScene();
     double.fault({ kind: 'rate-limit', retryAfterMs: 60_000, global });
     const failure = await readFailure(adapter.send(createPart(double.channelId, 'a'), noSignal()));
@@ -175,7 +175,7 @@ describe('the Discord adapter sends', () => {
     expect(failure).toMatchObject({ retryAfterMs: expect.closeTo(60_000, -3) });
   });
 
-  it('[D05] without extra delay in a full channel when the local clock is set back', async () => {
+  it('[D05] sends without extra delay in a full channel when the local clock is set back', async () => {
     const { now } = Date;
     const { double, adapter } = await startDiscordScene({
       double: { limits: REAL_LIMITS, clock: () => now() },
@@ -191,7 +191,7 @@ describe('the Discord adapter sends', () => {
     expect(double.sends()).toHaveLength(6);
   });
 
-  it('[D05] six messages in a row within the rate limit of a channel, in order and without a refusal', async () => {
+  it("[D05] sends six messages in a row within a channel's rate limit, in order and without a refusal", async () => {
     const { double, adapter } = await startDiscordScene({ double: { limits: REAL_LIMITS } });
     for (let n = 1; n <= 6; n += 1) {
       const more = { id: `part_${n}`, idempotencyKey: `key ${n}`, index: n };
@@ -203,7 +203,7 @@ describe('the Discord adapter sends', () => {
     expect(double.calls('POST /channels/').map(({ outcome }) => outcome)).not.toContain(429);
   });
 
-  it('[F10] a file with its caption, and buttons in rows of five', async () => {
+  it('[F10] sends a file with its caption, and buttons in rows of five', async () => {
     const { double, adapter } = await startDiscordScene();
     const path = join(tmpdir(), `parley-discord-${process.pid}.txt`);
     await writeFile(path, 'what is in it');
@@ -224,7 +224,7 @@ describe('the Discord adapter sends', () => {
     await rm(path);
   });
 
-  it('[F10] a recording as a voice message, or as a file where voice messages are not allowed', async () => {
+  it('[F10] sends a recording as a voice message, or as a file where voice messages are not allowed', async () => {
     const { double, adapter, logged } = await startDiscordScene();
     const path = join(tmpdir(), `parley-discord-${process.pid}.ogg`);
     await writeFile(path, recording(72_000));
@@ -243,7 +243,7 @@ describe('the Discord adapter sends', () => {
     await rm(path);
   });
 
-  it('[F12] typing, edits, deletions and reactions, and reports each refusal as a ChannelError', async () => {
+  it('[F12] types, edits, deletes and reacts, and reports each refusal as a ChannelError', async () => {
     const { double, adapter } = await startDiscordScene();
     const here = { chatId: double.channelId };
     const said = double.say({ channel: double.channelId, from: ANN, text: 'q' });
@@ -270,7 +270,7 @@ describe('the Discord adapter sends', () => {
     });
   });
 
-  it('[D11] even after it has stopped receiving', async () => {
+  it('[D11] sends even after it has stopped receiving', async () => {
     const { double, adapter, connect } = await startDiscordScene();
     await connect();
     await adapter.stop();
@@ -281,7 +281,9 @@ describe('the Discord adapter sends', () => {
 
 const VOICE_MESSAGE = 1 << 13;
 
-/** Ogg with Opus: a page with the header, and one that ends after the given number of samples. */
+/**
+ * Ogg with Opus: a page with the header, and a page that ends after the given number of samples.
+ */
 function recording(samples: number): Buffer {
   const page = (position: number, content: string) => {
     const header = Buffer.alloc(27);

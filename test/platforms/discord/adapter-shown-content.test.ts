@@ -33,7 +33,7 @@ function replyTo({ double }: DiscordScene, messageId: string, more: object = {})
 }
 
 describe('[F16] shared content on Discord', () => {
-  it('arrives separately from the text of the sender', async () => {
+  it("arrives separately from the sender's text", async () => {
     const here = await startDiscordScene();
     await here.connect();
     const { double, hears } = here;
@@ -76,7 +76,7 @@ describe('[F16] shared content on Discord', () => {
     expect((await hears(3)).replyTo).toEqual({ messageId: id });
   });
 
-  it('is recorded and starts no turn when Discord itself wrote it', async () => {
+  it('is recorded and does not start a turn when Discord itself wrote it', async () => {
     const here = await startDiscordScene();
     await here.connect();
     const { double, hears, ignored, received } = here;
@@ -95,7 +95,7 @@ describe('[F16] shared content on Discord', () => {
     expect(note?.event).toMatchObject({ senderId: ANN, at: Date.parse(pinned.timestamp) });
   });
 
-  it('is downloaded from a fresh URL when a file in a component has an expired one', async () => {
+  it('is downloaded from a fresh URL when a file in a component has an expired URL', async () => {
     let now = Date.now();
     const clock = () => now;
     const here = await startDiscordScene({ clock, double: { clock } });

@@ -110,7 +110,7 @@ describe('[F12] a streamed answer on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('[D04] leaves no remains of a first run of the turn if the second run produces less', async () => {
+  it("[D04] does not leave messages of the turn's first run behind if the second run produces less", async () => {
     const values = createMemoryValues();
     const before = await startDiscordScene({ values });
     await grow(before, LONG);
@@ -121,7 +121,7 @@ describe('[F12] a streamed answer on Discord', () => {
     expect(visible(after)).toEqual(['all of it']);
   });
 
-  it('[D04] leaves no remains even if it is unknown whether the last message of the first run arrived', async () => {
+  it('[D04] leaves nothing behind even if it is unknown whether the last message of the first run arrived', async () => {
     const values = createMemoryValues();
     const before = await startDiscordScene({ values });
     await grow(before, START);
@@ -142,7 +142,7 @@ describe('[F12] a streamed answer on Discord', () => {
     expect(here.double.sends().map(({ kind }) => kind)).toEqual(['message']);
   });
 
-  it('[M05] is sent as a new message when it pings somebody, which edits do not', async () => {
+  it('[M05] is sent as a new message when it pings someone, because edits do not ping', async () => {
     const here = await startDiscordScene();
     await grow(here, START);
     const text = `<@${ANN}> ${START}`;

@@ -54,7 +54,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(await here.hears(4)).toMatchObject({ chat: { threadId: other }, addressed: false });
   });
 
-  it('is the same one after a crash, even while an answer is streamed', async () => {
+  it('is the same after a crash, even while an answer is streamed', async () => {
     const { here, double, id } = await asked();
     await here.answers(id, 'Where to?');
     await here.adapter.stop();
@@ -69,7 +69,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(double.calls('PUT ').at(-1)?.call).toContain(`/channels/${double.channelId}/`);
   });
 
-  it('is replaced by the channel without the permission, and the owner is notified', async () => {
+  it('is replaced by the channel if the permission is missing, and the owner is notified', async () => {
     const { here, double, id, say } = await asked();
     double.deny(double.channelId, 'openThread');
     const second = say('and a hotel');

@@ -40,7 +40,7 @@ function uncaught(): unknown[] {
 
 describe('an event that discord.js cannot read', () => {
   it.each(Object.keys(UNREADABLE))(
-    '[F16] [D12] closes no connection and loses no other event: %s',
+    '[F16] [D12] does not close the connection or lose other events: %s',
     async (name) => {
       const thrown = uncaught();
       const here = await startDiscordScene();
@@ -78,7 +78,7 @@ describe('an event that discord.js cannot read', () => {
     expect(here.ignored).toEqual([]);
   });
 
-  it('[F16] [D08] is recorded for why when nothing else reads it', async () => {
+  it('[F16] [D08] is recorded for /why when nothing else reads it', async () => {
     const here = await startDiscordScene();
     await here.connect();
     const { double } = here;

@@ -54,7 +54,7 @@ const FOREIGN: Readonly<Record<string, (here: DiscordScene) => { channel: string
     },
   };
 
-describe('a command of an app that a person has added to their account', () => {
+describe('a command from an app that a person has added to their account', () => {
   it.each(Object.keys(FOREIGN))('[F17] [F11] is answered where it was used: %s', async (place) => {
     const here = await connected();
     const { double } = here;
@@ -67,7 +67,7 @@ describe('a command of an app that a person has added to their account', () => {
     // The same part is sent again, as after a lost confirmation.
     await here.answers(id, 'and more', { id: 'part_2', index: 1, idempotencyKey: 'second' });
     expect(shownIn(here, channel)).toEqual(['Hello yourself', 'and more']);
-    // Discord refuses all other calls of the bot in this chat.
+    // Discord refuses all of the bot's other calls in this chat.
     expect(double.calls(`GET /channels/${channel}`)).toEqual([]);
     expect(double.calls(`POST /channels/${channel}`)).toEqual([]);
   });
@@ -87,7 +87,7 @@ describe('a command of an app that a person has added to their account', () => {
     },
   );
 
-  it('[F17] [W02] never shares a conversation with the direct chat of that person', async () => {
+  it("[F17] [W02] never shares a conversation with that person's direct chat", async () => {
     const here = await connected();
     const { double } = here;
     const places = [
@@ -157,7 +157,7 @@ describe('a command of an app that a person has added to their account', () => {
     expect(shownIn(here, channel)).toHaveLength(6);
   });
 
-  it('[F12] shows no typing in chats where only answers to commands arrive', async () => {
+  it('[F12] does not show typing in chats where only answers to commands arrive', async () => {
     const here = await connected();
     const { double, adapter } = here;
     const channel = double.openPrivate([ANN, BEN]);
@@ -235,7 +235,7 @@ describe('the offered commands', () => {
     expect(shownIn(here, channel)[0]).toBe('Fine');
   });
 
-  it('[F09] leave the name of that command to a skill', async () => {
+  it("[F09] leave that command's name to a skill", async () => {
     const commands = [...COMMANDS, { name: 'ask', summary: 'a skill', isSkill: true as const }];
     const here = await connected({ settings: { userInstall: 'always' }, commands });
     const { double } = here;

@@ -1,4 +1,4 @@
-import { conversationIdOf } from '@parley/channels';
+import { toConversationId } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
@@ -85,7 +85,7 @@ describe.each(['never', 'per-conversation'])('Discord chats with threads: %s', (
     return double.waitFor(() => received.find(({ messageId }) => messageId === id));
   }
 
-  /** The channel or thread that contains a text now. */
+  /** The channel or thread that currently contains a text. */
   const whereIs = (text: string, all: readonly string[]) =>
     all.filter((channel) =>
       here.double.conversation(channel).some(({ visible }) => visible === text),
@@ -99,14 +99,14 @@ describe.each(['never', 'per-conversation'])('Discord chats with threads: %s', (
         for (const at of order) {
           const place = places[at];
           if (place === undefined) throw new Error(`no place ${at}`);
-          const conversation = conversationIdOf(await write(place));
+          const conversation = toConversationId(await write(place));
           expect(owners.get(conversation) ?? place.name, conversation).toBe(place.name);
           owners.set(conversation, place.name);
         }
       }),
       toRunOptions(20),
     );
-    for (const place of places) owners.set(conversationIdOf(await write(place)), place.name);
+    for (const place of places) owners.set(toConversationId(await write(place)), place.name);
     expect(new Set(owners.values()).size).toBe(places.length);
   });
 

@@ -75,7 +75,7 @@ describe('the Discord adapter against a third-party server', () => {
     return Messages.parse(await response.json()).reverse();
   }
 
-  it('[F01] [F11] receives in channel and thread, and answers there with a quote', async () => {
+  it('[F01] [F11] receives messages in a channel and a thread, and answers there with a quote', async () => {
     const here = await connected();
     const { channelId, guildId } = server.manifest.fixture;
     await write('hello');

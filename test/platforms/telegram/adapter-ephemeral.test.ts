@@ -80,7 +80,7 @@ describe('an ephemeral message in a group', () => {
     expect(first.platformMessageId).not.toBe(second.platformMessageId);
   });
 
-  it('[F17] [F18] without a command starts a conversation between that person and the bot', async () => {
+  it('[F17] [F18] starts a conversation between that person and the bot when it is not a command', async () => {
     const { double, received, answer } = await whispered();
     double.say({ chat: GROUP, from: ANN, text: 'and my salary?', ephemeral: true });
     double.say({ chat: GROUP, from: BO, text: 'and mine?', ephemeral: true });
@@ -109,7 +109,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('sendChatAction')).toEqual([]);
   });
 
-  it('[F18] does not affect a notice for the whole group that answers no message', async () => {
+  it('[F18] does not affect a notice for the whole group that is not an answer', async () => {
     const { double, adapter, received } = await whispered();
     const bare = createPart(GROUP, 'news');
     const { response = '' } = received[0] ?? {};
@@ -134,7 +134,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'see', onlyFor: ANN });
   });
 
-  it('[F18] gets a late answer in the direct chat of its sender, and not in the group', async () => {
+  it("[F18] gets a late answer in its sender's direct chat, and not in the group", async () => {
     let now = 1_000_000;
     const { double, answer } = await whispered({
       double: { clock: () => now },
@@ -149,7 +149,7 @@ describe('an ephemeral message in a group', () => {
     expect(platformMessageId).not.toMatch(/^\d/);
   });
 
-  it('[F18] gets a late answer of an administrator in the group, visible only to its sender', async () => {
+  it('[F18] gets a late answer in the group if the bot is an administrator, visible only to its sender', async () => {
     let now = 1_000_000;
     const { double, answer } = await whispered({ double: { clock: () => now } });
     double.promote(GROUP, double.me.id);
@@ -184,7 +184,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('sendMessage')).toHaveLength(1);
   });
 
-  it('[F18] shows no typing and no streamed answer to the others', async () => {
+  it('[F18] does not show typing or a streamed answer to other people', async () => {
     const { double, adapter, received } = await whispered();
     double.say({ chat: GROUP, from: BO, text: 'q' });
     await double.waitFor(() => received.length === 2);
@@ -241,7 +241,7 @@ describe('an ephemeral message in a group', () => {
     ]);
   });
 
-  it('[F04] [F18] has answers that can be edited and deleted, unlike those visible to others', async () => {
+  it('[F04] [F18] has answers that can be edited and deleted, unlike answers visible to others', async () => {
     const { double, adapter, received, answer } = await whispered();
     const { platformMessageId: id } = await answer('one');
     const address = { chatId: String(GROUP), response: received[0]?.response };

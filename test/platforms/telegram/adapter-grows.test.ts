@@ -137,7 +137,7 @@ describe('[F12] a streamed answer in a Telegram group', () => {
     expect(texts(here)).toEqual([START]);
   });
 
-  it('is replaced by a new message when people are to be pinged, which an edit does not do', async () => {
+  it('is replaced by a new message when people must be pinged, because an edit does not ping', async () => {
     const here = await asked();
     await grow(here, START);
     const target = {
@@ -238,8 +238,8 @@ describe('[D04] a streamed message in a Telegram group', () => {
   });
 });
 
-describe('[D05] a streamed answer shares the rate limit of its group', () => {
-  it('and is paused there after a 429, for which the finished answer waits too', async () => {
+describe('[D05] the rate limit of a group with a streamed answer', () => {
+  it('pauses the streamed answer after a 429, and the finished answer waits, too', async () => {
     let now = 1_000_000;
     const here = await asked({ clock: () => now });
     await grow(here, START);

@@ -58,7 +58,7 @@ describe('files that people send', () => {
     expect(await readFailure(get(299_999))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] are refused above the download limit of Telegram', async () => {
+  it("[F10] are refused above Telegram's download limit", async () => {
     const { get, adapter } = await sentDocument(1, 21 * 1024 * 1024);
     expect(adapter.files?.maxBytes).toBe(20 * 1024 * 1024);
     await expect(get(100)).rejects.toThrow('it is larger than 20 MB');
@@ -124,7 +124,7 @@ describe('files that people send', () => {
   });
 });
 
-describe('files of a Bot API server in local mode', () => {
+describe('files on a Bot API server in local mode', () => {
   const folders: string[] = [];
   afterEach(async () => {
     await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
@@ -155,7 +155,7 @@ describe('files of a Bot API server in local mode', () => {
     return { ...made, get };
   }
 
-  it('[F10] are read from its directory, even above the limit of Telegram', async () => {
+  it("[F10] are read from the server's directory, even above Telegram's download limit", async () => {
     const { get, adapter } = await sentLocally();
     expect(adapter.files?.maxBytes).toBe(2_000 * 1024 * 1024);
     expect([...((await get()) ?? [])]).toEqual([1, 2, 3]);

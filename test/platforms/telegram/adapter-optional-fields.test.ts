@@ -76,7 +76,7 @@ it.each(OPTIONAL)(
     await double.waitFor(() => received.length >= 3 && revised.length > 0);
     for (const [kind, content] of leanEvents(10_000)) double.update(kind, content);
     await double.waitFor(() => double.pendingUpdates().length === 0);
-    // The message that created a topic starts no turn.
+    // The message that created a topic does not start a turn.
     expect(ignored).toHaveLength(1);
     expect([received.length, revised.length, reactions.length]).toEqual([3 + 11, 2, 1]);
     expect(received.filter(({ attachments = [] }) => attachments.length > 0)).toHaveLength(9);

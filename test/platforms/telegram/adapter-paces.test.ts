@@ -36,7 +36,7 @@ describe('the rates that the Telegram adapter declares', () => {
     ['one private chat', [501], 'direct'],
     ['one group', [-5], 'group'],
     ['a hundred private chats', Array.from({ length: 100 }, (_, index) => index + 1), 'direct'],
-  ])('[D05] cause no refusals in %s', async (_name, chats, kind) => {
+  ])('[D05] do not cause refusals in %s', async (_name, chats, kind) => {
     const { rates } = (await startTelegramScene()).adapter.capabilities;
     const perChat = rates?.[kind];
     const account = rates?.account;
@@ -46,7 +46,7 @@ describe('the rates that the Telegram adapter declares', () => {
     expect(refusedWithin(5, chats, hasty, hasty)).toBeGreaterThan(0);
   });
 
-  it('are none for a server without limits', async () => {
+  it('are unlimited for a server without limits', async () => {
     const { adapter } = await startTelegramScene({ settings: () => ({ pace: false }) });
     expect(adapter.capabilities.rates).toBeUndefined();
   });

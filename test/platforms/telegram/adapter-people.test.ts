@@ -12,13 +12,13 @@ const CHANNEL = { id: -1_000_000_000_009, type: 'channel', title: 'News' };
 
 afterEach(endScenes);
 
-describe('a button below a message of the bot', () => {
+describe("a button below one of the bot's messages", () => {
   const buttons = [
     { label: 'Yes', data: '/approve 7' },
     { label: 'No', data: '/deny 7' },
   ];
 
-  it('[F04] sends its data as a message of the person who pressed it, and stops its progress indicator', async () => {
+  it('[F04] sends its data as a message from the person who pressed it, and stops its progress indicator', async () => {
     const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: FORUM, thread: 42, text: 'q' });
@@ -118,7 +118,7 @@ describe('a button below a message of the bot', () => {
   });
 });
 
-describe('the Telegram adapter, besides messages,', () => {
+describe('Telegram updates other than new messages', () => {
   it('[F06] receives posts in channels with their author, and answers there', async () => {
     const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
@@ -133,7 +133,7 @@ describe('the Telegram adapter, besides messages,', () => {
     expect(double.conversation(CHANNEL.id).at(-1)).toMatchObject({ text: 'hello', from: 'bot' });
   });
 
-  it('[F07] counts anonymous administrators as people, but not messages of Telegram itself', async () => {
+  it('[F07] counts anonymous administrators as people, but not messages from Telegram itself', async () => {
     const { double, adapter, received, ignored } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: GROUP, as: { id: GROUP }, text: 'anonymous' });
@@ -268,7 +268,7 @@ describe('the Telegram adapter, besides messages,', () => {
     expect(received.map(({ text }) => text)).toEqual(['after']);
   });
 
-  it('[F12] shows typing in the general topic of a forum, where messages have no topic', async () => {
+  it("[F12] shows typing in a forum's general topic, where messages have no topic", async () => {
     const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: { id: FORUM, is_forum: true }, text: 'general' });

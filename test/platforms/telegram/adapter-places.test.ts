@@ -88,7 +88,7 @@ describe('a chat of a business account', () => {
     expect(double.conversation(ANN, 'conn').filter(({ from }) => from === 'bot')).toEqual([]);
   });
 
-  it('[F05] treats no customer as an administrator', async () => {
+  it('[F05] does not treat customers as administrators', async () => {
     const { senders } = await business();
     expect(await senders[0]?.isAdministrator?.(noSignal())).toBe(false);
   });
@@ -104,8 +104,8 @@ describe('a chat of a business account', () => {
   });
 });
 
-describe('the direct messages of a channel', () => {
-  it('[F17] are answered in the topic of the subscriber, without typing', async () => {
+describe("a channel's direct messages", () => {
+  it("[F17] are answered in the subscriber's topic, without typing", async () => {
     const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     for (const subscriber of [11, 12])
@@ -135,7 +135,7 @@ describe('the direct messages of a channel', () => {
   });
 });
 
-describe('a question to the bot as a guest', () => {
+describe('a question to the bot in a chat where it is a guest', () => {
   async function asked() {
     const all = await startTelegramScene();
     await all.adapter.start();
@@ -188,7 +188,7 @@ describe('an update that Parley cannot read', () => {
   });
 });
 
-describe('a button of a message that is too old for Telegram to show', () => {
+describe('a button below a message that is too old for Telegram to show', () => {
   const FORUM = { id: -1_001_234_567_890, type: 'supergroup', title: 'Team' };
   const PRIVATE = { id: ANN, type: 'private', first_name: 'Ann' };
 

@@ -25,7 +25,7 @@ describe('a probe of a Telegram bot', () => {
     expect(calls().map(({ method }) => method)).toEqual(['getMe']);
   });
 
-  it('[U02] fetches the picture of the bot when requested, up to a limit, and works without one', async () => {
+  it("[U02] fetches the bot's picture when requested, up to a limit, and works without one", async () => {
     const picture = Buffer.alloc(3_000, 7);
     const seen = async (bytes: Uint8Array<ArrayBuffer>, faulty = false) => {
       const double = await openDouble({ picture: bytes });

@@ -12,8 +12,8 @@ afterEach(endScenes);
 const untilRead = ({ double }: TelegramScene) =>
   double.waitFor(() => double.pendingUpdates().length === 0);
 
-describe('[F06] reactions of people', () => {
-  it('reach the core as all current reactions of a person, in private chats', async () => {
+describe("[F06] people's reactions", () => {
+  it("reach the core as all of a person's current reactions, in private chats", async () => {
     const here = await startTelegramScene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: ANN, text: 'q' });
@@ -36,7 +36,7 @@ describe('[F06] reactions of people', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('arrive from groups where the bot is an administrator, including those of people who write as a chat', async () => {
+  it('arrive from groups where the bot is an administrator, including reactions of people who write as a chat', async () => {
     const here = await startTelegramScene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: GROUP, text: 'q' });
@@ -56,7 +56,7 @@ describe('[F06] reactions of people', () => {
     expect(reactions.map(({ chat }) => chat.type)).toEqual(['group', 'group']);
   });
 
-  it('have custom emoji replaced by the standard ones, requested once, or by a placeholder if unknown', async () => {
+  it('have custom emoji replaced by standard emoji, requested once, or by a placeholder if unknown', async () => {
     const here = await startTelegramScene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: ANN, text: 'q' });
@@ -83,7 +83,7 @@ describe('[F06] reactions of people', () => {
     expect(double.calls('getCustomEmojiStickers')).toHaveLength(2);
   });
 
-  it('[D01] are delivered again when they could not be stored, and keep the first id of a group', async () => {
+  it("[D01] are delivered again when they could not be stored, and keep a group's first id", async () => {
     let failures = 1;
     const reacted = async () => {
       failures -= 1;

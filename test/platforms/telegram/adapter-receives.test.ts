@@ -235,8 +235,8 @@ describe('the Telegram adapter', () => {
   });
 });
 
-describe('the Telegram adapter stops', () => {
-  it('immediately in the middle of a poll, before a start, and twice', async () => {
+describe('stopping the Telegram adapter', () => {
+  it('stops immediately during a poll, before a start, and a second time', async () => {
     const { double, adapter, states } = await startTelegramScene();
     const idle = await startTelegramScene();
     await idle.adapter.stop();
@@ -247,7 +247,7 @@ describe('the Telegram adapter stops', () => {
     expect(states.at(-1)).toEqual({ kind: 'stopped' });
   });
 
-  it('only after a message in progress is stored', async () => {
+  it('stops only after a message in progress is stored', async () => {
     const order: string[] = [];
     const receive = async () => {
       await new Promise((resolve) => setTimeout(resolve, 30));
@@ -263,7 +263,7 @@ describe('the Telegram adapter stops', () => {
     expect(order).toEqual(['stored', 'stopped']);
   });
 
-  it('while the network is down', async () => {
+  it('stops while the network is down', async () => {
     const { double, adapter, waits } = await startTelegramScene();
     await double.close();
     await adapter.start();

@@ -104,7 +104,7 @@ describe('rich messages', () => {
     expect(double.calls('sendMessage')).toEqual([]);
   });
 
-  it('[F12] replace a text streamed in a group, which is shown once', async () => {
+  it('[F12] replace text streamed in a group, which is shown once', async () => {
     const { double, adapter, body } = await talking();
     await adapter.start();
     const chat = { chatId: String(GROUP) };
@@ -119,7 +119,7 @@ describe('rich messages', () => {
     expect(shown).toMatchObject([{ edits: 1, rich: [{ type: 'heading' }, { type: 'table' }] }]);
   });
 
-  it('[F04] can be created from a text by an edit, and restored by another one', async () => {
+  it('[F04] can be created by editing a text message, and restored by another edit', async () => {
     const { double, adapter, body } = await talking();
     const ann = { chatId: String(ANN) };
     const { platformMessageId: id } = await adapter.send(createPart(ANN, 'one'), noSignal());

@@ -13,12 +13,12 @@ const MAX_PAUSE_MS = 60_000;
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** The adapter, its double, and all reports of the adapter to the core. */
+/** The adapter, its double, and everything that the adapter reports to the core. */
 export interface TelegramScene extends ReportedEvents {
   readonly double: TelegramDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
-  /** Creates another adapter with the data stored by the first one. */
+  /** Creates another adapter with the data stored by the first adapter. */
   readonly again: () => ChannelAdapter;
 }
 

@@ -11,8 +11,8 @@ const FORUM = -1_000_000_000_005;
 
 afterEach(endScenes);
 
-describe('the Telegram adapter sends', () => {
-  it('formatted text to a chat and a topic, quoting the question, without previews', async () => {
+describe('sending through the Telegram adapter', () => {
+  it('sends formatted text to a chat and a topic, quoting the question, without previews', async () => {
     const { double, adapter } = await startTelegramScene();
     const question = double.say({ chat: FORUM, thread: 42, text: 'q' });
     const place = { threadId: '42', replyToMessageId: String(question.message_id) };
@@ -25,14 +25,14 @@ describe('the Telegram adapter sends', () => {
     });
   });
 
-  it('an answer whose question was deleted', async () => {
+  it('sends an answer whose question was deleted', async () => {
     const { double, adapter } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
     await adapter.send(createPart(ANN, 'a', { replyToMessageId: '99999' }), noSignal());
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
   });
 
-  it('[M04] plain text once when the markup is refused', async () => {
+  it('[M04] sends plain text once when the markup is refused', async () => {
     const { double, adapter, logged } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
     await adapter.send(createPart(ANN, '<b>broken', { plain: 'a < b & <c>' }), noSignal());
@@ -41,7 +41,7 @@ describe('the Telegram adapter sends', () => {
     expect(logged.join()).toContain('markup refused');
   });
 
-  it('to the supergroup that a group has become, even before its message arrives', async () => {
+  it('sends to the supergroup that a group has become, even before its message arrives', async () => {
     const { double, adapter } = await startTelegramScene();
     const question = double.say({ chat: GROUP, text: 'q' });
     const newId = double.migrate(GROUP);
@@ -53,7 +53,7 @@ describe('the Telegram adapter sends', () => {
     expect(double.conversation(newId).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
   });
 
-  it('[D05] an error with advice when a topic or group is closed to it', async () => {
+  it('[D05] reports an error with advice when a topic or group is closed to the bot', async () => {
     const { double, adapter, received } = await startTelegramScene();
     const chat = { id: FORUM, title: 'Family' };
     for (const thread of [42, 43]) double.say({ chat, thread, text: 'q' });
@@ -177,7 +177,7 @@ describe('the Telegram adapter sends', () => {
       { kind: 'unknown-outcome' },
     ],
   ])(
-    'and reports the meaning of %s to delivery after a single call',
+    'reports the meaning of %s to delivery after a single call',
     async (_name, arrange, failure) => {
       const { double, adapter } = await startTelegramScene();
       double.say({ chat: ANN, text: 'q' });
@@ -187,14 +187,14 @@ describe('the Telegram adapter sends', () => {
     },
   );
 
-  it('and reports that a chat no longer exists', async () => {
+  it('reports that a chat no longer exists', async () => {
     const { adapter } = await startTelegramScene();
     expect(await readFailure(adapter.send(createPart(404, 'a'), noSignal()))).toEqual({
       kind: 'gone',
     });
   });
 
-  it('[D04] and reports an unknown outcome for a call without a response', async () => {
+  it('[D04] reports an unknown outcome for a call without a response', async () => {
     const { double, adapter } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
     double.fault({ kind: 'hang', after: true });
@@ -205,7 +205,7 @@ describe('the Telegram adapter sends', () => {
     expect(await failure).toEqual({ kind: 'unknown-outcome' });
   });
 
-  it('and reports that nothing was sent after a stop', async () => {
+  it('reports that nothing was sent after a stop', async () => {
     const { double, adapter } = await startTelegramScene();
     expect(await readFailure(adapter.send(createPart(ANN, 'a'), AbortSignal.abort()))).toEqual({
       kind: 'transient',
@@ -213,7 +213,7 @@ describe('the Telegram adapter sends', () => {
     expect(double.calls()).toEqual([]);
   });
 
-  it('typing, in the topic', async () => {
+  it('sends typing indicators in the topic', async () => {
     const { double, adapter } = await startTelegramScene();
     double.say({ chat: FORUM, thread: 42, text: 'q' });
     await adapter.typing?.show({ chatId: String(FORUM), threadId: '42' });

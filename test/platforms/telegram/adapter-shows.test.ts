@@ -206,7 +206,7 @@ describe('the menu of commands', () => {
     await third.double.waitFor(() => third.double.calls('setMyCommands').length === 2);
   });
 
-  it('[F09] prevents nobody from writing when it cannot be set, is reported, and is retried at the next start', async () => {
+  it('[F09] does not prevent anyone from writing when it cannot be set, is reported, and is retried at the next start', async () => {
     const values = createMemoryValues();
     const first = await startTelegramScene({ commands, values });
     first.double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'setMyCommands' });

@@ -63,7 +63,7 @@ describe('the stop button of a streamed answer', () => {
     expect(ids[2]).not.toBe(ids[0]);
   });
 
-  it('[F18] ends the draft of this answer, but not of the next one', async () => {
+  it('[F18] ends the draft of this answer, but not the draft of the next answer', async () => {
     const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });

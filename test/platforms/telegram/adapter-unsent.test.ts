@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { OutboundPart } from '@parley/core';
-import { selfSignedCertificate } from '@parley/simulators/whatsapp';
+import { createSelfSignedCertificate } from '@parley/simulators/whatsapp';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readFailure } from '../adapter-core.ts';
 import { createPart } from './adapter-parts.ts';
@@ -43,7 +43,7 @@ async function closedPort(): Promise<string> {
 }
 
 function selfSigned(): Server {
-  const { certificate: cert, privateKey: key } = selfSignedCertificate(Date.now());
+  const { certificate: cert, privateKey: key } = createSelfSignedCertificate(Date.now());
   return createTlsServer({ cert, key }, count);
 }
 
@@ -107,7 +107,7 @@ describe('a part that Telegram cannot have received', () => {
   });
 
   it('[D04] is distinguished from a part that a proxy has passed on', async () => {
-    const { certificate, privateKey: key } = selfSignedCertificate(Date.now());
+    const { certificate, privateKey: key } = createSelfSignedCertificate(Date.now());
     const trusted = getCACertificates('default');
     const telegram = await listening(
       createTlsServer({ cert: certificate, key }, (request) => {

@@ -95,7 +95,7 @@ describe('files that the bot sends', () => {
     expect(logged.join()).toContain('IMAGE_PROCESS_FAILED');
   });
 
-  it('[M04] have plain text below them when the markup is refused', async () => {
+  it('[M04] have a plain-text caption when the markup is refused', async () => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk('document', 'text/plain', bytes(1));
     await adapter.send(createPart(ANN, '<b>x', { plain: 'x', file }), noSignal());

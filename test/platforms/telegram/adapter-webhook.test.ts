@@ -116,7 +116,7 @@ describe('the Telegram adapter with a webhook', () => {
   it.each<[string, object]>([
     ['no secret', { 'x-telegram-bot-api-secret-token': '' }],
     ['another secret', { 'x-telegram-bot-api-secret-token': `${SECRET}x` }],
-  ])('[U03] accepts nothing from a caller with %s', async (_name, headers) => {
+  ])('[U03] does not accept calls from a caller with %s', async (_name, headers) => {
     const { double, adapter, received, states, address } = await calledScene();
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'connected');
@@ -138,7 +138,7 @@ describe('the Telegram adapter with a webhook', () => {
     expect((await fetch(address)).status).toBe(405);
   });
 
-  it('[D01] accepts no request before it is connected or after it has stopped', async () => {
+  it('[D01] does not accept requests before it is connected or after it has stopped', async () => {
     const { double, adapter, received, states, address } = await calledScene();
     const update = JSON.stringify({ update_id: 1 });
     expect((await call(address, update)).status).toBe(503);
@@ -172,7 +172,7 @@ describe('the Telegram adapter with a webhook', () => {
     expect(order).toEqual(['stored', 'stopped']);
   });
 
-  it('[D02] admits the updates of one chat in order, and other chats in the meantime', async () => {
+  it('[D02] admits the updates of one chat in order, and those of other chats in the meantime', async () => {
     const store = Promise.withResolvers<void>();
     const stored: string[] = [];
     const receive = async ({ text }: InboundMessage) => {

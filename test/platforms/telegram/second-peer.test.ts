@@ -97,7 +97,7 @@ describe('the Telegram adapter against a third-party server', () => {
     await adapter.messages?.react?.(address, received[0]?.messageId ?? '', '👀');
     await adapter.messages?.delete?.(address, sent.platformMessageId);
 
-    // The server has no drafts, which the adapter tolerates silently.
+    // The server does not support drafts, which the adapter tolerates silently.
     const answer = { show: async () => [{ text: 'h', plain: 'h' }] };
     await adapter.streaming?.update(address, 't2', answer);
 

@@ -43,7 +43,7 @@ describe('the WhatsApp adapter', () => {
     }
   });
 
-  it('[F04] reacts to messages of others and its own, and removes reactions', async () => {
+  it("[F04] reacts to others' messages and its own, and removes reactions", async () => {
     const { double, adapter, ann, bob, group, react, said } = await changeScene();
     const reactions = (chat: string) =>
       double.conversation(chat).map((message) => message.reactions.get('bot'));
@@ -60,7 +60,7 @@ describe('the WhatsApp adapter', () => {
     expect(reactions(ann.id)).toEqual([undefined]);
   });
 
-  it('[F06] reports the reactions of people, and their removal', async () => {
+  it("[F06] reports people's reactions, and their removal", async () => {
     const { double, adapter, ann, group, reactions } = await changeScene();
     const sent = await adapter.send(createPart(group.jid, 'mine'), noSignal());
     const direct = await double.say({ chat: ann.id, text: 'hers' });
@@ -109,7 +109,7 @@ describe('the WhatsApp adapter', () => {
   });
 });
 
-describe('changes by people, for the WhatsApp adapter', () => {
+describe("people's changes to messages on WhatsApp", () => {
   it.each(['pn', 'lid'] as const)(
     '[F01] revise the message when it is edited or deleted in a direct chat by %s',
     async (addressing) => {
@@ -143,7 +143,7 @@ describe('changes by people, for the WhatsApp adapter', () => {
     ]);
   });
 
-  it('cannot affect messages of others in a group, unless an admin deletes them', async () => {
+  it("cannot affect others' messages in a group, unless an admin deletes them", async () => {
     const { double, ann, bob, group, received, revised, said } = await changeScene();
     const chat = group.jid;
     const ofBob = await said(chat, bob.id, "Bob's");

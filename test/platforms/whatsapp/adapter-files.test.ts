@@ -122,7 +122,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     },
   );
 
-  it('[F10] may be elsewhere on the same servers, but not on others', async () => {
+  it('[F10] may be elsewhere on the same servers, but not on other servers', async () => {
     const open = await fileScene();
     const { media } = open.double;
     const { directPath } = await pictureMessage(open);
@@ -135,7 +135,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] that WhatsApp has deleted are requested from the phone', async () => {
+  it('[F10] are requested from the phone when WhatsApp has deleted them', async () => {
     const open = await fileScene();
     const { media } = open.double;
     const { directPath } = await pictureMessage(open);
@@ -178,7 +178,7 @@ describe('files that people send to the WhatsApp adapter', () => {
   });
 
   it.each(['', '{}', 'null', '{"kind":"image"}'])(
-    '[F10] are not found by a reference of another person: %s',
+    "[F10] are not found by another person's reference: %s",
     async (ref) => {
       const open = await fileScene();
       expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'refused' });

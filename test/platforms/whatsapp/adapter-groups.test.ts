@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { noSignal, readFailure } from '../adapter-core.ts';
 import { createPart, openScene, type WhatsAppScene } from './adapter-scene.ts';
 
-/** The number of people in a group, without the bot. Each person takes a few ms for their keys. */
+/** The number of people in a group, without the bot. Creating each person's keys takes a few ms. */
 const MANY = scaleRuns(499);
 
-/** A scene with a group of Ann and the bot that the adapter knows. */
+/** A scene with a group of Ann and the bot, known to the adapter. */
 async function groupScene() {
   const open = await openScene();
   const { double } = open;
@@ -32,7 +32,7 @@ function tagsOf(content: unknown): unknown[] {
   return Array.isArray(content) ? content.map(({ tag }) => tag) : [];
 }
 
-describe('groups of the WhatsApp adapter', () => {
+describe('groups on WhatsApp', () => {
   it('are requested once instead of for each message', async () => {
     const open = await groupScene();
     await open.send('one');
@@ -58,7 +58,7 @@ describe('groups of the WhatsApp adapter', () => {
     expect(questions(open)).toBe(3);
   });
 
-  it('[D05] with very many people need no query per message, whoever writes', async () => {
+  it('[D05] do not need a query per message when they have very many people, whoever writes', async () => {
     // The server encrypts and decrypts for all people, in this process.
     const { double, adapter, received } = await openScene({ env: { ackTimeoutMs: 60_000 } });
     const members = Array.from({ length: MANY }, () => double.addPerson({ addressing: 'lid' }).id);
@@ -73,7 +73,7 @@ describe('groups of the WhatsApp adapter', () => {
     await adapter.send(createPart(group.jid, 'hello all'), noSignal());
     expect(double.sends().at(-1)?.readers).toHaveLength(MANY);
     const before = queries();
-    // No query is needed if the group was among those requested at the start.
+    // No query is needed if the group was among the groups requested at the start.
     expect(before.filter((query) => query === 'w:g2 query').length).toBeLessThanOrEqual(1);
     for (const [index, from] of members.slice(-2).entries()) {
       await double.say({ chat: group.jid, from, text: `from ${index}` });

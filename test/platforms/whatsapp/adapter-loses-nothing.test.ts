@@ -12,8 +12,8 @@ import {
 } from './adapter-scene.ts';
 
 /**
- * Expects that the messages of one person have arrived once each and in this order, and that the
- * server keeps none.
+ * Expects that one person's messages have arrived exactly once and in this order, and that the
+ * server keeps none of them.
  */
 async function arrived(
   { double, texts }: WhatsAppScene,
@@ -23,7 +23,7 @@ async function arrived(
   expect(texts()).toEqual(expected);
 }
 
-/** Values of one kind that temporarily cannot be read, as while a database is unavailable. */
+/** Values of one kind that temporarily cannot be read, as when a database is unavailable. */
 function unreadable(kind: string) {
   const values = createMemoryValues();
   let failures = 0;
@@ -39,19 +39,22 @@ function unreadable(kind: string) {
   };
 }
 
-// The first message of a person is decrypted with a one-time key, so it could be lost permanently.
-describe('[D01] the WhatsApp adapter loses nothing when', () => {
-  it.each(['drop-after', 'cut', 'twice'] as const)('a message meets the fault %s', async (kind) => {
-    const open = await openScene();
-    const { double } = open;
-    const ann = double.addPerson();
-    double.fault({ kind });
-    await double.say({ chat: ann.id, text: 'first' });
-    await double.say({ chat: ann.id, text: 'second' });
-    await arrived(open, ['first', 'second']);
-  });
+// A person's first message is decrypted with a one-time key, so it could be lost permanently.
+describe('[D01] the WhatsApp adapter under interruption', () => {
+  it.each(['drop-after', 'cut', 'twice'] as const)(
+    'loses nothing when a message meets the fault %s',
+    async (kind) => {
+      const open = await openScene();
+      const { double } = open;
+      const ann = double.addPerson();
+      double.fault({ kind });
+      await double.say({ chat: ann.id, text: 'first' });
+      await double.say({ chat: ann.id, text: 'second' });
+      await arrived(open, ['first', 'second']);
+    },
+  );
 
-  it('a message is delivered again over a new connection, without a retry request', async () => {
+  it('loses nothing when a message is delivered again over a new connection, without a retry request', async () => {
     const open = await openScene();
     const { double } = open;
     double.fault({ kind: 'drop-after' });
@@ -60,7 +63,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     expect(double.stanzas('receipt').filter(({ attrs }) => attrs.type === 'retry')).toEqual([]);
   });
 
-  it('a group message with its sender key is delivered again over a new connection', async () => {
+  it('loses nothing when a group message with its sender key is delivered again over a new connection', async () => {
     const open = await openScene();
     const { double } = open;
     const ann = double.addPerson();
@@ -71,7 +74,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it('the message cannot be stored for a while', async () => {
+  it('loses nothing when the message cannot be stored for a while', async () => {
     let failures = 3;
     const receive = async () => {
       failures -= 1;
@@ -88,7 +91,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     );
   });
 
-  it('the session that decrypted it cannot be stored for a while', async () => {
+  it('loses nothing when the session that decrypted the message cannot be stored for a while', async () => {
     let failures = 0;
     const values = createMemoryValues();
     const failing = {
@@ -107,21 +110,24 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it.each(['session', 'lid-mapping'])('its %s cannot be read for a while', async (kind) => {
-    const values = unreadable(kind);
-    const open = await openScene({ values });
-    const ann = open.double.addPerson({ addressing: 'lid' });
-    await open.double.say({ chat: ann.id, text: 'first' });
-    await arrived(open, ['first']);
-    await open.adapter.stop();
-    for (const text of ['second', 'third']) await open.double.say({ chat: ann.id, text });
-    // A new process has an empty cache.
-    values.failNext(5);
-    await open.again();
-    await arrived(open, ['first', 'second', 'third']);
-  });
+  it.each(['session', 'lid-mapping'])(
+    'loses nothing when its %s cannot be read for a while',
+    async (kind) => {
+      const values = unreadable(kind);
+      const open = await openScene({ values });
+      const ann = open.double.addPerson({ addressing: 'lid' });
+      await open.double.say({ chat: ann.id, text: 'first' });
+      await arrived(open, ['first']);
+      await open.adapter.stop();
+      for (const text of ['second', 'third']) await open.double.say({ chat: ann.id, text });
+      // A new process has an empty cache.
+      values.failNext(5);
+      await open.again();
+      await arrived(open, ['first', 'second', 'third']);
+    },
+  );
 
-  it('[D04] a phone requests an answer again that cannot be read for a while', async () => {
+  it('[D04] loses nothing when a phone requests an answer again that cannot be read for a while', async () => {
     const values = unreadable('sent');
     const { double, adapter } = await openScene({ values });
     const ann = double.addPerson();
@@ -137,7 +143,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     expect(answers().map(({ text }) => text)).toEqual(['first', 'second']);
   });
 
-  it('it stops while a message is being stored', async () => {
+  it('loses nothing when the adapter stops while a message is being stored', async () => {
     let arrivedAtCore: () => void = () => {};
     const started = new Promise<void>((resolve) => {
       arrivedAtCore = resolve;
@@ -163,7 +169,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first']);
   });
 
-  it('the process ends between storing a message and storing its session', async () => {
+  it('loses nothing when the process ends between storing a message and storing its session', async () => {
     const values = createMemoryValues();
     let isDead = false;
     let deaths = 0;
@@ -192,7 +198,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it('the process restarts after a message was stored but not confirmed', async () => {
+  it('loses nothing when the process restarts after a message was stored but not confirmed', async () => {
     const open = await openScene();
     const { double, adapter } = open;
     const ann = double.addPerson();
@@ -204,7 +210,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it('[D02] somebody writes while waiting messages are admitted, which come first', async () => {
+  it('[D02] loses nothing when somebody writes while waiting messages are admitted, which come first', async () => {
     const receive = async () => {
       await sleep(20);
       return accepted;
@@ -223,7 +229,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', ...waited, 'new']);
   });
 
-  it('[D04] the process ends after sending, because the session that encrypted the message is stored first', async () => {
+  it('[D04] loses nothing when the process ends after sending, because the session that encrypted the message is stored first', async () => {
     const values = createMemoryValues();
     let isDead = false;
     const dying = {
@@ -244,7 +250,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     expect(double.sends()).toEqual([]);
   });
 
-  it('[D04] it answers while waiting messages are admitted, and every phone can decrypt the answer', async () => {
+  it('[D04] loses nothing when the adapter answers while waiting messages are admitted, and every phone can decrypt the answer', async () => {
     const sends: Promise<unknown>[] = [];
     let adapter: ChannelAdapter | undefined;
     const receive: WhatsAppSceneOptions['receive'] = async ({ chat, messageId }) => {

@@ -37,7 +37,7 @@ describe('disappearing chats on WhatsApp', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('[F18] are recognized after a restart, and only from messages of people', async () => {
+  it("[F18] are recognized after a restart, and only from people's messages", async () => {
     const { double, adapter, received, again, connected } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const contextInfo = { expiration: DAY, ephemeralSettingTimestamp: 1_700_000_000 };
@@ -89,7 +89,7 @@ describe('disappearing chats on WhatsApp', () => {
     expect(bot.map(({ expiration }) => expiration)).toEqual([DAY, undefined]);
   });
 
-  it('[F05] [F18] of strangers leave no data until they are answered', async () => {
+  it('[F05] [F18] do not store data about strangers until they are answered', async () => {
     const refused = { kind: 'refused', reason: 'a stranger' } as const;
     let isStranger = true;
     const receive = async () => (isStranger ? refused : accepted);
@@ -107,7 +107,7 @@ describe('disappearing chats on WhatsApp', () => {
   });
 });
 
-describe('a chat by identity on WhatsApp', () => {
+describe('a WhatsApp chat under an identity without a number', () => {
   it('[F11] [F18] is answered under the identity that the person used, even after a restart', async () => {
     const { double, adapter, received, again, connected } = await openScene();
     const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
@@ -245,7 +245,7 @@ describe('actions on WhatsApp other than messages', () => {
 });
 
 describe('a reply on WhatsApp', () => {
-  it('[F16] to a picture contains the picture, and to a bot message the picture of the bot', async () => {
+  it("[F16] to a picture contains the picture, and a reply to a bot message contains the bot's picture", async () => {
     const { double, adapter, received } = await openScene();
     trustMedia(double);
     const ann = double.addPerson({ name: 'Ann' });

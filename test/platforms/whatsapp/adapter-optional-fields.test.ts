@@ -15,7 +15,8 @@ it('[D12] WhatsApp: nothing is missed whichever optional fields of messages are 
       for (const some of [[], fields])
         await double.acts.post({ chat, from: ann.id }, message(some));
     }
-    // Groups are omitted because each message costs a signature; a change tests every fifth field.
+    // Groups are omitted because each message costs a signature; a normal run tests every fifth
+    // field.
     const single = isFullRun() ? fields : fields.filter(() => tried++ % 5 === 0);
     for (const field of single) await double.acts.post({ chat: ann.id }, message([field]));
     await double.say({ chat: ann.id, text: `still here after ${name}` });

@@ -22,7 +22,7 @@ describe('the WhatsApp adapter', () => {
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'pairing', 'connected']);
   });
 
-  it('[U02] [F03] is linked by a code typed on the phone, or by a new one once that has expired', async () => {
+  it('[U02] [F03] is linked by a code typed on the phone, or by a new code once the first has expired', async () => {
     const settings = { phone: '+49 1500 000001' };
     const { double, adapter, states, connected, values } = await createScene({
       unlinked: true,
@@ -61,7 +61,7 @@ describe('the WhatsApp adapter', () => {
     expect(waits.length).toBeGreaterThan(0);
   });
 
-  it('[F12] marks answered messages as read, but not those of people it does not answer', async () => {
+  it('[F12] marks answered messages as read, but not the messages of people it does not answer', async () => {
     const outcomes: Record<string, IngressOutcome> = {
       stranger: { kind: 'refused', reason: 'x' },
       overheard: { kind: 'ignored', reason: 'x' },
@@ -134,7 +134,7 @@ describe('the WhatsApp adapter', () => {
     ]);
   });
 
-  it('[F05] keeps the chat of a person who was allowed before their number was known', async () => {
+  it("[F05] keeps a person's chat if they were allowed before their number was known", async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson({ hidden: true });
     const bob = double.addPerson();
@@ -157,7 +157,7 @@ describe('the WhatsApp adapter', () => {
     expect(double.conversation(ann.lid).at(-1)).toMatchObject({ from: 'bot', text: 'hello' });
   });
 
-  it('[F05] recognizes by number a person who was refused before it was known', async () => {
+  it('[F05] recognizes by number a person who was refused before the number was known', async () => {
     const { double, received } = await openScene({
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });
@@ -194,7 +194,7 @@ describe('the WhatsApp adapter', () => {
     expect(received[2]?.replyTo).toMatchObject({ messageId: platformMessageId, text: 'yes?' });
   });
 
-  it('[F07] ignores channels, statuses, lists, and messages of the owner on the phone', async () => {
+  it("[F07] ignores channels, statuses, lists, and the owner's messages on the phone", async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson();
     for (const chat of ['status@broadcast', '77@broadcast', '88@newsletter'])

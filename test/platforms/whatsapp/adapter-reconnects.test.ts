@@ -65,7 +65,7 @@ describe('the WhatsApp adapter', () => {
     await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
   });
 
-  it('[U03] shows new codes when those of one connection have expired', async () => {
+  it('[U03] shows new codes when the codes of one connection have expired', async () => {
     const { double, adapter, states, connected } = await createScene({ unlinked: true });
     const codes = () => states.flatMap((state) => (state.kind === 'pairing' ? [state.code] : []));
     await adapter.start();

@@ -11,23 +11,23 @@ import { BufferJSON, type SignalDataSet, WA_CERT_DETAILS } from '@whiskeysockets
 import { onTestFinished } from 'vitest';
 import { accepted, type CoreOverrides, createCore, type ReportedEvents } from '../adapter-core.ts';
 
-/** Differences of the core around the adapter from the default. */
+/** Overrides for the default core around the adapter. */
 export interface WhatsAppSceneOptions extends CoreOverrides {
   /** Whether the account is not linked yet. */
   readonly unlinked?: boolean;
   readonly env?: Partial<WhatsAppEnv>;
   readonly double?: WhatsAppDoubleOptions;
-  /** Settings of the account besides the server's address. */
+  /** The account's settings, besides the server's address. */
   readonly settings?: object;
 }
 
-/** The double, a connected adapter, and all reports of the adapter to the core. */
+/** The double, a connected adapter, and everything that the adapter reports to the core. */
 export interface WhatsAppScene extends ReportedEvents {
   readonly double: WhatsAppDouble;
   readonly adapter: ChannelAdapter;
   readonly values: AdapterValues;
   readonly waits: number[];
-  /** The received texts in order, each message once, as ingress counts them. */
+  /** The text of each received message in order, without duplicates, as ingress counts them. */
   texts(): string[];
   /** Creates another adapter on the same account, as after a restart. */
   again(): Promise<ChannelAdapter>;
@@ -146,7 +146,7 @@ function toText(value: unknown): string {
   return JSON.stringify(value, BufferJSON.replacer);
 }
 
-/** A core that counts messages as ingress does: refused ones are delivered again. */
+/** A core that counts messages as ingress does: refused messages are delivered again. */
 function createCountingCore(double: WhatsAppDouble, wishes: WhatsAppSceneOptions) {
   const changed = () => double.transcript.changes.changed();
   const settings = { url: double.url, pace: true, ...wishes.settings };

@@ -55,7 +55,7 @@ describe('files that the WhatsApp adapter sends', () => {
     ['voice', 'audio/mpeg', false, 'audio/mpeg'],
     ['audio', 'audio/ogg', false, 'audio/ogg'],
   ] as const)(
-    '[F10] with sound follow their text: %s of %s',
+    '[F10] follow their text when they have sound: %s of %s',
     async (kind, mimeType, voice, mimetype) => {
       const { adapter, ann, path, shown } = await fileScene();
       const sending = { ...createPart(ann.id, 'listen'), file: file(path, { kind, mimeType }) };
@@ -69,7 +69,7 @@ describe('files that the WhatsApp adapter sends', () => {
     },
   );
 
-  it('[F10] follow a text that is too long for a caption', async () => {
+  it('[F10] follow text that is too long for a caption', async () => {
     const { adapter, ann, path, shown } = await fileScene();
     await adapter.send({ ...createPart(ann.id, 'x'.repeat(1_024)), file: file(path) }, noSignal());
     await adapter.send({ ...createPart(ann.id, 'y'.repeat(1_025)), file: file(path) }, noSignal());

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { noSignal, readFailure } from '../adapter-core.ts';
 import { createPart, createScene, openScene } from './adapter-scene.ts';
 
-describe('the WhatsApp adapter sends', () => {
-  it('to a person, and waits until the server has the message', async () => {
+describe('sending to WhatsApp', () => {
+  it('sends to a person, and waits until the server has the message', async () => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'late-ack', ms: 200 });
@@ -13,7 +13,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id)).toMatchObject([{ id: platformMessageId, text: 'a _b_' }]);
   });
 
-  it('an answer in a group that quotes the question', async () => {
+  it('sends an answer in a group that quotes the question', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
@@ -27,7 +27,7 @@ describe('the WhatsApp adapter sends', () => {
     ]);
   });
 
-  it('[G10] an answer in a direct chat that quotes the message chosen by the agent', async () => {
+  it('[G10] sends an answer in a direct chat that quotes the message chosen by the agent', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
     const id = await double.say({ chat: ann.id, from: ann.id, text: 'which one?' });
@@ -37,7 +37,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).at(-1)).toMatchObject({ text: 'that one', quoted: id });
   });
 
-  it('[G10] [F06] quotes and reactions in a group after a restart, and recognizes replies to them', async () => {
+  it('[G10] [F06] quotes and reacts in a group after a restart, and recognizes replies to what it quoted', async () => {
     const message = async (_chat: string, id: string) => (id === 'HELLO' ? stored : null);
     const { double, adapter, received, again, connected } = await openScene({ message });
     const ann = double.addPerson({ addressing: 'lid' });
@@ -72,7 +72,7 @@ describe('the WhatsApp adapter sends', () => {
     });
   });
 
-  it('[M05] an answer that notifies mentioned people only if the settings allow it', async () => {
+  it('[M05] notifies mentioned people only if the settings allow it', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
@@ -90,7 +90,7 @@ describe('the WhatsApp adapter sends', () => {
     ]);
   });
 
-  it('[D04] the same part twice, which is shown once', async () => {
+  it('[D04] shows the same part once when it is sent twice', async () => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
     const once = createPart(ann.id, 'once', { key: 'k1' });
@@ -100,7 +100,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['once', 'other']);
   });
 
-  it('[D04] with an unknown outcome when the server did not confirm', async () => {
+  it('[D04] reports an unknown outcome when the server did not confirm', async () => {
     const { double, adapter } = await openScene({ env: { ackTimeoutMs: 1_500 } });
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack' });
@@ -111,7 +111,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id)).toHaveLength(1);
   });
 
-  it('[D04] again when the connection broke before the confirmation', async () => {
+  it('[D04] sends again when the connection broke before the confirmation', async () => {
     const { double, adapter, connected } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'drop' });
@@ -129,14 +129,14 @@ describe('the WhatsApp adapter sends', () => {
     [463, { kind: 'forbidden' }],
     [479, { kind: 'refused' }],
     [503, { kind: 'transient' }],
-  ])('and reports the meaning of a refusal with %s', async (code, failure) => {
+  ])('reports the meaning of a refusal with %s', async (code, failure) => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'refuse', code });
     expect(await readFailure(adapter.send(createPart(ann.id, 'x'), noSignal()))).toEqual(failure);
   });
 
-  it('nothing while it is not connected, or after the send was aborted', async () => {
+  it('sends nothing while it is not connected, or after the send was aborted', async () => {
     const { double, adapter, connected } = await createScene();
     const ann = double.addPerson();
     const failure = { kind: 'transient', untried: true };
@@ -149,7 +149,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.sends()).toEqual([]);
   });
 
-  it('content that a phone requests again, even after a restart', async () => {
+  it('sends content that a phone requests again, even after a restart', async () => {
     const { double, adapter, again, connected } = await openScene();
     const ann = double.addPerson();
     await adapter.send(createPart(ann.id, 'first'), noSignal());
@@ -162,7 +162,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['first', 'second']);
   });
 
-  it('[F12] typing, and the end of typing', async () => {
+  it('[F12] sends typing, and the end of typing', async () => {
     const { double, adapter, waits } = await openScene();
     const ann = double.addPerson();
     await adapter.typing?.show({ chatId: ann.id });
@@ -171,7 +171,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(waits).toEqual([15_000]);
   });
 
-  it('[D05] at the pace of a person, typing longer before a longer text', async () => {
+  it("[D05] sends at a person's pace, typing longer before longer text", async () => {
     const waits: number[] = [];
     // The core would show typing for 15 s, but the message ends it.
     const wait = async (ms: number, signal: AbortSignal) => {
@@ -188,7 +188,7 @@ describe('the WhatsApp adapter sends', () => {
     expect(waits.filter((ms) => ms < 15_000)).toEqual([212, 1_500]);
   });
 
-  it('[D05] nothing when it is stopped while typing', async () => {
+  it('[D05] sends nothing when it is stopped while typing', async () => {
     const stopping = new AbortController();
     const wait = async () => stopping.abort();
     const { double, adapter } = await openScene({ env: { wait } });

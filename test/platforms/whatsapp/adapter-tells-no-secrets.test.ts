@@ -35,8 +35,8 @@ function expectNoSecrets(told: string, names: readonly (string | undefined)[]): 
   }
 }
 
-describe('the WhatsApp adapter never logs', () => {
-  it('private keys or phone numbers, on the console or in the log', async () => {
+describe('the log and the console of the WhatsApp adapter', () => {
+  it('never contain private keys or phone numbers', async () => {
     const printed = capturePrinted();
     vi.resetModules();
     const { openScene: open } = await import('./adapter-scene.ts');
@@ -61,7 +61,7 @@ describe('the WhatsApp adapter never logs', () => {
     expectNoSecrets(told, [ann.pn, ann.lid, double.me.pn, double.me.lid]);
   });
 
-  it('the location of files, their keys, or changes in chats', async () => {
+  it('never contain the location of files, their keys, or changes in chats', async () => {
     const printed = capturePrinted();
     vi.resetModules();
     const { openScene: open } = await import('./adapter-scene.ts');
@@ -87,7 +87,7 @@ describe('the WhatsApp adapter never logs', () => {
     for (const secret of [file.path, file.key]) expect(told.join('\n')).not.toContain(secret);
   });
 
-  it('the pairing code of the account', async () => {
+  it("never contain the account's pairing code", async () => {
     const printed = capturePrinted();
     vi.resetModules();
     const { createScene } = await import('./adapter-scene.ts');

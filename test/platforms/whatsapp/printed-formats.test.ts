@@ -1,6 +1,6 @@
 import { type RenderedPart, render } from '@parley/markup';
 import { parseTelegramHtml } from '@parley/simulators/telegram';
-import { type Formatted, parseWhatsApp } from '@parley/simulators/whatsapp';
+import { type FormattedMessage, parseWhatsApp } from '@parley/simulators/whatsapp';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from '../../conformance/markdown-arbitrary.ts';
@@ -14,12 +14,12 @@ const WORD = /[wh]\d+[wh]/g;
  * Parses the parts with the strict reader, after checking that each part is valid and within the
  * limit.
  */
-function read(markdown: string, maxLength: number): Formatted[] {
+function read(markdown: string, maxLength: number): FormattedMessage[] {
   const parts = render(markdown, { dialect: 'whatsapp', maxLength, unit: 'utf16' });
   return parts.map((part) => readPart(part, maxLength));
 }
 
-function readPart({ text, plain }: RenderedPart, maxLength: number): Formatted {
+function readPart({ text, plain }: RenderedPart, maxLength: number): FormattedMessage {
   expect(text.length).toBeLessThanOrEqual(maxLength);
   expect(text.isWellFormed()).toBe(true);
   const formatted = parseWhatsApp(text, plain);
@@ -27,17 +27,17 @@ function readPart({ text, plain }: RenderedPart, maxLength: number): Formatted {
   return formatted;
 }
 
-/** The visible text of all parts, without white space and additions of the renderer. */
-function essence(parts: readonly Formatted[]): string {
+/** The visible text of all parts, without white space and the renderer's additions. */
+function essence(parts: readonly FormattedMessage[]): string {
   const shown = parts.map(({ runs }) => runs.map(({ text }) => text).join('\n')).join('\n');
   return shown.replace(/(?<!\S)\d+\.(?!\S)|[\s\p{Cf}•☐☑]/gu, '');
 }
 
 /**
  * Each word with its inline formats on WhatsApp. Words in monospace, such as in a grid, have no
- * formats.
+ * formatting.
  */
-function shownFormats(parts: readonly Formatted[]): Map<string, Set<string>> {
+function shownFormats(parts: readonly FormattedMessage[]): Map<string, Set<string>> {
   const formats = new Map<string, Set<string>>();
   for (const run of parts.flatMap(({ runs }) => runs)) {
     if (run.formats.includes('monospace')) continue;
@@ -62,8 +62,8 @@ interface Meant {
 }
 
 /**
- * Each word with its formats in the source. The expected formats are those of Telegram, according
- * to its strict reader.
+ * Each word with its formats in the source. The expected formats are those that Telegram's strict
+ * reader reports.
  */
 function meantFormats(markdown: string): Map<string, Meant> {
   const formats = new Map<string, Meant>();
@@ -96,7 +96,7 @@ function isSimple(text: string, from: number, to: number): boolean {
 }
 
 describe('what is printed for WhatsApp', () => {
-  it('[M03] is valid, within the limit, and loses or duplicates no word', () => {
+  it('[M03] is valid, within the limit, and does not lose or duplicate words', () => {
     fc.assert(
       fc.property(sampleDocument, limits, ({ markdown, words }, limit) => {
         const seen = essence(read(markdown, limit));
@@ -106,7 +106,7 @@ describe('what is printed for WhatsApp', () => {
     );
   });
 
-  it('[M01] has each word in its format, whether split or not', () => {
+  it('[M01] shows each word in its format, whether split or not', () => {
     fc.assert(
       fc.property(sampleDocument, limits, ({ markdown }, limit) => {
         const shown = shownFormats(read(markdown, limit));

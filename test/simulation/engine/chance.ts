@@ -10,8 +10,9 @@ export interface RandomChance {
 }
 
 /**
- * Returns a separate random stream for each name. Thus an additional draw by the product changes
- * neither the faults nor the messages, and a shortened list of faults still meets the same people.
+ * Returns a separate random stream for each name. Thus, if the product draws another number, the
+ * faults and the messages do not change, and a shortened list of faults still meets the same
+ * people.
  */
 export function createChance(seed: number, name: string): RandomChance {
   let state = seed >>> 0;

@@ -9,8 +9,9 @@ export interface ProcessCrash {
 type ErrorListener = (error: unknown) => void;
 
 /**
- * Routes uncaught errors: each process sees only the listeners it added itself, and those of a
- * killed process no longer run. An error that a listener throws again would have ended the process.
+ * Routes uncaught errors: each process sees only the listeners it added itself, and a killed
+ * process's listeners no longer run. An error that a listener throws again would have ended the
+ * process.
  */
 export class CrashRouter {
   readonly #time: VirtualTime;

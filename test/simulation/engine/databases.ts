@@ -38,7 +38,7 @@ export interface DiskBehavior {
   beforeOpen(path: string): void;
   /** Called before a statement runs; throws the error that SQLite throws when the disk fails. */
   beforeStatement(database: OpenDatabase, text: string): void;
-  /** Called after a commit, or a change outside of a transaction. */
+  /** Called after a commit, or a change outside a transaction. */
   afterCommit(database: OpenDatabase): void;
 }
 
@@ -69,8 +69,8 @@ export class DatabaseTracker {
   }
 
   /**
-   * Replaces the connections of `node:sqlite` in modules of the product with ones that this class
-   * tracks.
+   * Replaces the connections of `node:sqlite` in modules of the product with connections that this
+   * class tracks.
    */
   install(): void {
     const opened = (path: string, handle: DatabaseSync, reconnect: () => void): OpenDatabase => {

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 
 /**
- * A web server that does not listen: the simulated Parley gets no HTTP requests, but every gateway
- * must be able to start a server.
+ * A web server that does not listen: the simulated Parley does not get HTTP requests, but every
+ * gateway must be able to start a server.
  */
 class DeafServer extends EventEmitter {
   listen(_port: number, _host: string, done: () => void): this {

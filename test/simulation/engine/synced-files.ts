@@ -3,7 +3,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import type { RandomChance } from './chance.ts';
 
-/** After this time, in ms, the kernel writes dirty pages unasked (`vm.dirty_expire_centisecs`). */
+/**
+ * After this time, in ms, the kernel writes dirty pages on its own (`vm.dirty_expire_centisecs`).
+ */
 const WRITTEN_BACK_MS = 30_000;
 /** Where Linux publishes the id of the current boot. */
 const BOOT_FILE = '/proc/sys/kernel/random/boot_id';

@@ -26,7 +26,7 @@ interface TimedEvent {
   /** The period of an interval, in ms; absent for a single event. */
   readonly every?: number;
   /**
-   * Whether the event waits for no time because the process is in the middle of an operation such
+   * Whether the event is due immediately because the process is in the middle of an operation such
    * as a commit.
    */
   readonly isImmediate: boolean;
@@ -34,7 +34,9 @@ interface TimedEvent {
 
 /** When each simulation starts, in ms since 1970. */
 export const BEGINNING = Date.UTC(2026, 0, 1);
-/** How far an immediate advances the clock, so that a loop of them cannot stop time. In ms. */
+/**
+ * How far each immediate advances the clock, so that a loop of immediates cannot stop time. In ms.
+ */
 const STEP_MS = 0.01;
 /** Node's own `setImmediate`: by the next call all ready promise callbacks have run. */
 const nextTurn = globalThis.setImmediate;
@@ -130,14 +132,14 @@ export class VirtualTime {
   }
 
   /**
-   * Whether a process is in the middle of an operation that does not wait for a time: a commit or a
-   * file operation.
+   * Whether a process is in the middle of an operation that is due immediately: a commit or a file
+   * operation.
    */
   isMidway(process: SimulatedProcess): boolean {
     return [...this.#events].some((event) => event.process === process && event.isImmediate);
   }
 
-  /** Runs events until `until`, in ms since the start, or until `isOver`. */
+  /** Runs events until `until`, in ms since the start, or until `isOver` returns true. */
   async runUntil(until: number, isOver: () => boolean = () => false): Promise<void> {
     await this.#settle();
     while (!isOver()) {

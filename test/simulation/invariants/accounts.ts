@@ -50,8 +50,8 @@ export class AccountHolders {
 }
 
 /**
- * The time that a previous holder may still poll before it notices its pause, in ms of its own
- * running time.
+ * How long a previous holder may still poll before it notices its pause, in ms of its own running
+ * time.
  */
 const POLLS_AFTER_MS = 2_000;
 

@@ -13,7 +13,7 @@ interface RecordedAct {
 }
 
 /**
- * Every edit, deletion or reaction that the outbox records as done took effect at the platform
+ * Every edit, deletion or reaction that the outbox records as done took effect on the platform
  * (F04, D04).
  */
 export const actsAreDone: MakeInvariant = () => ({

@@ -14,7 +14,7 @@ interface ApprovalRow {
 
 const OWNER = '1';
 
-/** The approval code in a message of the bot; undefined when it does not ask for approval. */
+/** The approval code in a bot message; undefined when the message does not ask for approval. */
 export function findApprovalCode(text: string): string | undefined {
   return /Reply `?\/approve (\w+)/.exec(text)?.[1];
 }

@@ -51,7 +51,7 @@ export const askedOnce: MakeInvariant = () => {
       const question = simulation.questions.find(({ text }) => text === asked.at(-1));
       const message = question && findQuestionRow(question, simulation);
       const turn = observer.tables.turns.get(message?.turn_id ?? '');
-      // A request to summarize earlier messages offers no tools.
+      // A request to summarize earlier messages does not offer tools.
       if (message?.turn_id == null || turn?.state !== 'running' || request.tools.length === 0)
         return [];
       const has = new Set(results.map(({ resultOf }) => resultOf));
@@ -90,7 +90,7 @@ export const stepsByHolder: MakeInvariant = () => {
       const { turns, conversations } = simulation.observer.tables;
       return read(simulation).flatMap(({ turn, kind }) => {
         const lane = conversations.get(turns.get(turn)?.conversation_id ?? '');
-        // The simulation does not yet have the holder of a lane taken in this very event.
+        // The simulation has not yet recorded the holder of a lane taken in this very event.
         const holder = takers.get(lane?.lease_owner ?? '');
         if (holder === undefined || holder === process) return [];
         return [`${process} wrote a step "${kind}" of ${turn}, whose lane belongs to ${holder}`];

@@ -2,12 +2,12 @@ import { findQuestions } from '../scenes/script.ts';
 import type { ModelRequest } from '../world/model.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** Marks a secret of the owner, wherever it is stored. */
+/** Marks an owner's secret, wherever it is stored. */
 export const CANARY = /\bcanary[a-z0-9]+\b/g;
 
 /**
- * Text reserved for an owner appears in no request made for another person, and in no chat but the
- * owner's (W02).
+ * Text reserved for an owner does not appear in requests made for other people, or in chats other
+ * than the owner's (W02).
  */
 export const canariesStay: MakeInvariant = () => {
   let reached = 0;

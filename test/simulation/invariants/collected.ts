@@ -42,8 +42,8 @@ const [QUIET_MS, TIMEOUT_MS] = [500, 5_000];
 
 /**
  * Messages written during a turn become the next turn after a pause (D03). The pause starts when a
- * gateway has received the last message, though the gateway may be paused before it stores that
- * message. It is measured by the clocks of processes, so a scene that changes them cannot check it.
+ * gateway receives the last message, even if the gateway is paused before it stores the message. It
+ * is measured by the processes' clocks, so a scene that changes clocks cannot check this promise.
  */
 export const pausesToCollect: MakeInvariant = () => {
   const ended = new Map<string, number>();

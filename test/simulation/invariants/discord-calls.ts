@@ -5,7 +5,7 @@ import type { MakeInvariant } from './invariant.ts';
 const ACCOUNT = 'discord/default';
 
 /**
- * Changes at Discord are requested only by the gateway that has the bot, never by an earlier holder
+ * Changes on Discord are requested only by the gateway that has the bot, never by an earlier holder
  * (D09, D14).
  */
 export const oneGatewayCalls: MakeInvariant = () => {

@@ -42,8 +42,8 @@ export const risingEpoch: MakeInvariant = () => {
 const ENDS: ReadonlySet<string> = new Set(['answered', 'silent', 'failed']);
 
 /**
- * A turn is ended by the process that took its lane last, even while another one still believes it
- * holds the lane (D02). Raising the epoch means taking the lane, even when it is released in the
+ * A turn is ended by the process that took its lane last, even while another process still believes
+ * it holds the lane (D02). Raising the epoch means taking the lane, even when it is released in the
  * same step.
  */
 export const endedByHolder: MakeInvariant = () => {
@@ -66,8 +66,7 @@ export const endedByHolder: MakeInvariant = () => {
         }
       }
       return changes.flatMap((change) => {
-        // A lane without earlier runs was taken for the message of a person, under the lock of the
-        // lane.
+        // A lane without earlier runs was taken for a person's message, under the lane's lock.
         if (change.kind !== 'turn' || change.from === null || !ENDS.has(change.to)) return [];
         const taker = takers.get(change.conversation)?.process;
         if (taker === undefined || taker === process) return [];

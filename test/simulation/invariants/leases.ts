@@ -46,7 +46,7 @@ export const takingRaisesEpoch: MakeInvariant = () => {
 };
 
 /**
- * A lane is not taken while another worker's lease on it is valid: two would work on one
+ * A lane is not taken while another worker's lease on it is valid, so two workers never handle one
  * conversation (D02).
  */
 export const leasesAreRespected: MakeInvariant = () => {

@@ -42,8 +42,8 @@ export const partsInOrder: MakeInvariant = () => {
 };
 
 /**
- * Whether an attempt to send a part ended without a response from its platform, by its deadline or
- * by the end of its process.
+ * Whether an attempt to send a part ended without a response from its platform, because of its
+ * deadline or the end of its process.
  */
 function hasUnheardAttempt(platforms: ReadonlyMap<string, Platform>, part: string): boolean {
   return [...platforms.values()].some(({ attempts }) =>
@@ -56,7 +56,8 @@ function hasUnheardAttempt(platforms: ReadonlyMap<string, Platform>, part: strin
 /**
  * A part is shown once: on platforms that recognize it by its key, and on platforms without keys,
  * because an uncertain part is never repeated automatically there (D04). The notice of the
- * uncertainty may be repeated. Neither a power cut nor an older copy of the database changes that.
+ * uncertainty may be repeated. This holds after a power cut and after the restore of an older
+ * database copy.
  */
 export const partsOnce: MakeInvariant = () => {
   const shown = new Map<string, number>();

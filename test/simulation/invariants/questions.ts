@@ -52,8 +52,8 @@ export function findQuestionRow(
 function isSettled(question: PersonQuestion, simulation: Simulation): boolean {
   if (simulation.answers(question.text) > 0 || simulation.lost.has(question.text)) return true;
   const row = findQuestionRow(question, simulation);
-  // A turn that was given up says so in its chat and is listed as a dead letter; the same holds for
-  // a part of its answer.
+  // A turn that was given up is reported in its chat and listed as a dead letter; the same holds
+  // for a part of its answer.
   if (row?.state !== 'done' || row.turn_id === null) return false;
   // A person has answered instead of the agent.
   if (findWriter(row.turn_id, simulation) !== null) return true;

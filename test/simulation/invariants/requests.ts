@@ -3,7 +3,7 @@ import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** The notice in the agent's history after an answer that may not have arrived. */
-const TOLD = 'Not all of your last answer was certain to reach this chat';
+const TOLD = 'Part of your last answer may not have reached this chat';
 
 /** The questions in the last message of a request. */
 function findAskedQuestions({ messages }: RecordedRequest): readonly string[] {
@@ -37,12 +37,12 @@ export const agentIsTold: MakeInvariant = () => {
       // Work missing from an older copy of the database cannot be reported.
       if (changes.some(({ kind }) => kind === 'rewound')) lost.clear();
       for (const change of changes) {
-        // An older copy contains neither these turns nor the outcome of their answers.
+        // An older copy does not contain these turns or the outcome of their answers.
         if (change.kind === 'rewound' && change.by === 'older-copy') {
           began.clear();
           lost.clear();
         }
-        // A turn written by a person makes no model request.
+        // A turn that a person wrote does not cause a model request.
         if (change.kind === 'turn' && change.from === null && change.to === 'running')
           began.set(change.turn, { at, conversation: change.conversation });
         if (change.kind !== 'part' || change.turn === null || lost.has(change.turn)) continue;
@@ -68,7 +68,7 @@ export const agentIsTold: MakeInvariant = () => {
   };
 };
 
-/** Text from one chat never appears in a request for another. */
+/** Text from one chat never appears in a request for another chat. */
 export const chatsAreApart: MakeInvariant = () => ({
   id: 'F02',
   atEnd: ({ requests, questions }) => {
@@ -83,7 +83,9 @@ export const chatsAreApart: MakeInvariant = () => ({
   },
 });
 
-/** Group messages that do not address the bot become context of the next turn there (F06). */
+/**
+ * Group messages that do not address the bot become context for the next turn in the group (F06).
+ */
 export const contextIsHeard: MakeInvariant = () => ({
   id: 'F06',
   atEnd: (simulation) => {

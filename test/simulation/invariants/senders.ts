@@ -16,9 +16,9 @@ const PARTS = `select id, 'account:' || channel || '/' || account as account, st
 const HELD = `select name, epoch from lease where owner is not null and name like 'account:%'`;
 
 /**
- * Only the gateway that marked a part as sending, or one that has taken it over since, records its
- * outcome (D04): an earlier gateway would repeat or give up a send that the new one has in
- * progress.
+ * Only the gateway that marked a part as sending, or a gateway that has taken it over since,
+ * records its outcome (D04): an earlier gateway would repeat or give up a send that the new gateway
+ * has in progress.
  */
 export const decidedBySender: MakeInvariant = () => {
   /** The process that took each lease of an account; null if it did so before the first query. */

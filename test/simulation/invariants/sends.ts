@@ -81,7 +81,7 @@ export const foundIsSent: MakeInvariant = () => {
 };
 
 /**
- * Parts marked as sent exist at the platform, and each part that may not have arrived is reported
+ * Parts marked as sent exist on the platform, and each part that may not have arrived is reported
  * (D04, D06).
  */
 export const endsAreTold: MakeInvariant = () => {
@@ -213,7 +213,7 @@ export const ratesAreKept: MakeInvariant = () => {
 };
 
 /**
- * A chat that accepts each send slowly does not delay the others by more than this (D05). In ms.
+ * A chat that accepts each send slowly does not delay other chats by more than this (D05). In ms.
  */
 const OWN_PACE_MS = 4_000;
 

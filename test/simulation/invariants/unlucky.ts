@@ -22,8 +22,8 @@ function groupTurns(simulation: Simulation): ReadonlyMap<string, readonly string
 }
 
 /**
- * Kills each process that has started or resumed a turn with several questions of the chat. Checks
- * no promise itself.
+ * Kills each process that has started or resumed a turn with several questions of the chat. It does
+ * not check a promise itself.
  */
 export const killsTheUnlucky: MakeInvariant = () => {
   let chance: RandomChance | undefined;
@@ -47,7 +47,7 @@ export const killsTheUnlucky: MakeInvariant = () => {
 
 /**
  * A turn that was started this often is given up: it becomes a dead letter and its chat is notified
- * (D06). Its questions have no answer, so counting answers alone would report them as lost.
+ * (D06). Its questions are not answered, so counting answers alone would report them as lost.
  */
 export const nothingGivenUpSilently: MakeInvariant = () => {
   const starts = new Map<string, number>();

@@ -370,7 +370,7 @@ const FORBIDDEN: readonly (readonly [rule: number, name: string, steps: readonly
   ],
 ];
 
-describe('[D17] the checker of traces', () => {
+describe('[D17] the trace checker', () => {
   test.each(ALLOWED)('allows %s', (_name, steps) => {
     expect(checkTrace(steps)).toEqual([]);
   });
@@ -378,11 +378,11 @@ describe('[D17] the checker of traces', () => {
   test.each(FORBIDDEN)('rule %i forbids %s', (rule, _name, steps) => {
     const found = checkTrace(steps);
     expect(found.join('\n')).toMatch(new RegExp(`^rule ${rule} `, 'm'));
-    // The steps before the last one break no rule, so the reported step is the last one.
+    // The steps before the last one do not break a rule, so the reported step is the last one.
     expect(checkTrace(steps.slice(0, -1))).toEqual([]);
   });
 
-  test('lets a deployment repeat parts that may have arrived, and limit the starts of a turn', () => {
+  test('allows a deployment to repeat parts that may have arrived, and to limit the starts of a turn', () => {
     const repeated = [
       ...MARKED,
       gateway(sent('p1', null)),
@@ -394,7 +394,7 @@ describe('[D17] the checker of traces', () => {
     expect(checkTrace([...BEGUN, TAKEN_OVER], { maxAttempts: 1 }).join()).toMatch(/^rule 7 /);
   });
 
-  test('expects no dead letter for a heartbeat, because no person waits for it', () => {
+  test('does not expect a dead letter for a heartbeat, because nobody waits for it', () => {
     const conversation = 'beat:';
     const steps = [
       worker(

@@ -8,7 +8,9 @@ import {
   type TracedTurn,
 } from './traced-tables.ts';
 
-/** A change and the previous row; undefined when the trace had not shown the row before. */
+/**
+ * A change and the previous row, which is undefined when the trace has not shown the row before.
+ */
 export type AppliedChange =
   | {
       readonly kind: 'accepted';
@@ -48,8 +50,8 @@ export type ChangeOf<Kind extends TableChange['kind']> = Extract<
 >;
 
 /**
- * The `process` of a step that no process of Parley took. Such a step changes tables only through a
- * power cut.
+ * The `process` value of a step that was not taken by a Parley process. Such a step changes tables
+ * only through a power cut.
  */
 export const WORLD = 'world';
 
@@ -146,7 +148,7 @@ function applySent(
 }
 
 /**
- * Whether a step and all earlier ones reached the disk. Claims, releases, renewals and receipts do
+ * Whether a step and all earlier steps reached the disk. Claims, releases, renewals and receipts do
  * not; nor does a claim that closes a turn that was started too often.
  */
 function isSynced(applied: readonly AppliedChange[]): boolean {

@@ -4,8 +4,7 @@ import { WORLD } from './apply-step.ts';
 
 /**
  * Maps, sets, tuples and numbers in a trace written by Quint are objects with one key:
- * https://apalache-mc.org/docs/adr/015adr-trace.html. Inner values are decoded before the outer
- * ones.
+ * https://apalache-mc.org/docs/adr/015adr-trace.html. Inner values are decoded before outer values.
  */
 function decodeValue(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;

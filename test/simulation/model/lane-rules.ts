@@ -96,7 +96,7 @@ export function checkTurn(
   const started = attempts - (before?.attempts ?? (from === null ? 0 : attempts));
   const { maxAttempts = MAX_ATTEMPTS } = moment.options;
   const isOften = to === 'running' && (attempts > maxAttempts || started > 1);
-  // What a person writes is fenced by the lock of the lane, and ends the turn whose messages it answers.
+  // What a person writes is fenced by the lane's lock, and ends the turn whose messages it answers.
   const isOfPerson = from === null ? to === 'answered' : isEndedByReply(moment, change);
   const isWritten = !isOfPerson && (to === 'running' ? started > 0 : to !== 'stopped');
   const hasNoLetter = to === 'failed' && !moment.letters.has(turn) && belongsToPeople(conversation);
@@ -110,7 +110,7 @@ export function checkTurn(
   ];
 }
 
-/** Whether the step stores a reply of a person that interrupted this turn. */
+/** Whether the step stores a person's reply that interrupted this turn. */
 function isEndedByReply(
   { applied }: StepMoment,
   { conversation, to }: CheckedChange<'turn'>['change'],
@@ -122,7 +122,9 @@ function isEndedByReply(
   });
 }
 
-/** No person waits for a heartbeat or a sub-agent, so their failed turns leave no dead letter. */
+/**
+ * Nobody waits for a heartbeat or a sub-agent, so their failed turns do not leave a dead letter.
+ */
 function belongsToPeople(conversation: string): boolean {
   return !isLane(conversation, HEARTBEAT_LANE, SUB_AGENT_LANE);
 }

@@ -1,8 +1,8 @@
 /**
- * Runs models in Quint's TypeScript simulator. The command `quint run` would start again for each model, and its other
- * simulator is a program that it downloads. Prints Quint's output, followed by a line `NAME: ok` or `NAME: MESSAGE` for
- * each model. Only the first model is type-checked; the others differ from it in one line. The number of runs precedes
- * each model.
+ * Runs models in Quint's TypeScript simulator. The command `quint run` would start again for each
+ * model, and its other simulator is a program that it downloads. Prints Quint's output, followed by
+ * a line `NAME: ok` or `NAME: MESSAGE` for each model. Only the first model is type-checked; the
+ * other models differ from it in one line. The number of runs precedes each model.
  *
  *   node model-program.ts '{"seed":1,"steps":40,"traces":8,"folder":"/tmp/traces"}' 100 sound.qnt 400 no-fence.qnt
  */
@@ -20,8 +20,8 @@ const Options = z.strictObject({
   seed: z.number(),
   steps: z.number(),
   /**
-   * How many traces of the first model are written to `folder`, as NAME-0.itf.json and so on; one
-   * of each other model.
+   * The number of traces that the first model writes to `folder`, as NAME-0.itf.json and so on;
+   * every other model writes one.
    */
   traces: z.number(),
   folder: z.string(),

@@ -24,7 +24,7 @@ const RUNS = Number(PARLEY_TEST_MODEL_RUNS ?? 20);
 const RUNS_WITH_FAULT = 2_000;
 const SEED = isSoak ? Date.now() % 2 ** 31 : 7;
 /**
- * Finding one fault takes a second or two, so a change is tested with every second fault of the
+ * Finding one fault takes a second or two, so a normal run looks for every second fault of the
  * short list.
  */
 const FAULTS = isSoak
@@ -44,7 +44,7 @@ interface Played {
   readonly found: readonly (readonly string[])[];
 }
 
-/** Plays models in one process; the first one is type-checked. */
+/** Plays models in one process; the first model is type-checked. */
 async function play(folder: string, models: readonly (readonly [name: string, runs: number])[]) {
   const options = JSON.stringify({ seed: SEED, steps: 40, traces: TRACES, folder });
   const files = models.flatMap(([name, runs]) => [`${runs}`, join(folder, `${name}.qnt`)]);
@@ -87,7 +87,7 @@ describe(`[D17] the model of the lane and the outbox (seed ${SEED})`, () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test('uses the same rule names as the checker of traces', () => {
+  test('uses the same rule names as the trace checker', () => {
     const rules = [...model.matchAll(/^ {2}val rule(\d+)_/gm)].map(([, number]) => Number(number));
     expect([0, ...rules]).toEqual(Object.keys(RULES).map(Number));
   });

@@ -15,7 +15,7 @@ export interface TraceOptions {
   readonly mayRepeat?: (chat: string, part: string) => boolean;
 }
 
-/** A step after it was applied, with its effects as a whole. */
+/** An applied step, with all its effects. */
 export interface StepMoment {
   readonly tables: TracedTables;
   readonly process: string;

@@ -147,7 +147,10 @@ export function checkChats({ tables, applied }: StepMoment): readonly RuleViolat
   });
 }
 
-/** Whether a person takes over the chat of a turn in this step: none holds its lane, whose epoch has risen. */
+/**
+ * Whether a person takes over a turn's chat in this step: its lane has a higher epoch and no
+ * holder.
+ */
 function isWithheld({ applied, tables }: StepMoment, turn: string): boolean {
   const conversation = tables.turns.get(turn)?.conversation;
   return applied.some((one) => {

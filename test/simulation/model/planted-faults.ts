@@ -8,7 +8,7 @@ export interface PlantedFault {
   readonly instead: string;
   /** The rules of the model; a simulated run breaks one of them first. */
   readonly breaks: readonly RuleNumber[];
-  /** The rules with which the checker of traces detects the same run. */
+  /** The rules by which the trace checker detects the same run. */
   readonly shows: readonly RuleNumber[];
 }
 

@@ -5,8 +5,8 @@ export interface TracedTables {
   readonly turns: Map<string, TracedTurn>;
   readonly parts: Map<string, TracedPart>;
   /**
-   * The values of each row since the last sync, starting with the synced one; a power cut restores
-   * one of them.
+   * The values of each row since the last sync, starting with the synced value; a power cut
+   * restores one of them.
    */
   readonly sinceSync: Map<string, string[]>;
 }

@@ -4,7 +4,7 @@ import { effectsOnce } from '../invariants/effects.ts';
 import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
-import type { Shown } from '../world/platform.ts';
+import type { DisplayedMessage } from '../world/platform.ts';
 import { createEditCall, createTodoCall, LEDGER, OWNERS_LEDGER } from './ledger.ts';
 import {
   answerWithCalls,
@@ -34,7 +34,7 @@ function answerRequest(request: ModelRequest) {
   });
 }
 
-/** The owner asks in a direct chat, a guest in another one, and both in a group. */
+/** The owner asks in a direct chat, a guest in another direct chat, and both in a group. */
 function startPeople(simulation: Simulation): void {
   const chance = simulation.chance('chats');
   keepAsking(simulation, [1_000, 8_000], (question) => {
@@ -46,7 +46,7 @@ function startPeople(simulation: Simulation): void {
   });
 }
 
-/** Reactions of people to an approval request: who writes which text at what time. */
+/** People's reactions to an approval request: who writes which text at what time. */
 type ApprovalReaction = readonly {
   readonly by: string;
   readonly says: string;
@@ -78,7 +78,11 @@ function chooseReaction(simulation: Simulation, code: string): ApprovalReaction 
  * another chat. A list of open questions contains codes as well, but answering each of them would
  * lead to the next list.
  */
-function reactToMessage({ chat, text }: Shown, platform: string, simulation: Simulation): void {
+function reactToMessage(
+  { chat, text }: DisplayedMessage,
+  platform: string,
+  simulation: Simulation,
+): void {
   const code = findApprovalCode(text);
   if (code === undefined) return;
   for (const { by, says, afterMs } of chooseReaction(simulation, code)) {

@@ -55,7 +55,7 @@ function startPeople(simulation: Simulation): void {
   time.plan(chance.between(500, 2_000), next);
 }
 
-/** A turn that was stopped but does not end blocks no other work. */
+/** A stopped turn that does not end does not block other work. */
 export const deaf: SimulationScene = {
   ...EMBEDDED,
   name: 'deaf',

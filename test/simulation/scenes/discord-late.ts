@@ -8,7 +8,7 @@ const PREAMBLE =
   'This is a long story, and many words of it come before the end, so that there is something to see while it is written.';
 
 /**
- * A gateway that loses the bot while it streams an answer, or waits for a rate limit, sends no
+ * A gateway that loses the bot while it streams an answer, or waits for a rate limit, does not send
  * further requests to Discord.
  */
 export const discordLate: SimulationScene = {
@@ -21,8 +21,8 @@ export const discordLate: SimulationScene = {
 };
 
 /**
- * Messages that temporarily cannot be stored while others can, and a process that is killed in the
- * meantime.
+ * Messages that temporarily cannot be stored while other messages can, and a process that is killed
+ * in the meantime.
  */
 export const discordRefused: SimulationScene = {
   ...discordAlone,

@@ -7,7 +7,7 @@ const PEOPLE = ['200000000000000501', '200000000000000502', '200000000000000503'
 const FIRST_STRANGER = 200000000000000600n;
 /**
  * The time (ms) after the last pause when everybody writes once more, so that messages lost with a
- * session are fetched: Discord tells no later session about a stranger's direct messages.
+ * session are fetched: Discord does not report a stranger's direct messages to later sessions.
  */
 const LAST_WORD_MS = 30_000;
 
@@ -63,8 +63,8 @@ const DISCORD = {
     const { DefaultRestOptions } = await import('discord.js');
     const { WebSocket, socketsNow } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
-    // Both are looked up when a client is created; after this point no request of discord.js leaves
-    // the thread.
+    // Both are looked up when a client is created; after this point no request from discord.js
+    // leaves the thread.
     const makeRequest = (url: string, init: RequestInit) => {
       socketsNow.server?.asked?.(init.method ?? 'GET', url);
       return globalThis.fetch(url, init);

@@ -14,7 +14,7 @@ const PLATFORMS: readonly PlatformKind[] = [
   { id: 'bare', hasKeys: false, finds: false },
 ];
 
-/** People in two direct chats of each platform. */
+/** People in two direct chats on each platform. */
 function startPeople(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('people');

@@ -11,7 +11,7 @@ const PLACES: readonly PersonChat[] = KINDS.flatMap(({ id: platform, accounts = 
   accounts.flatMap((account) => ['1', '2'].map((chat) => ({ platform, account, chat }))),
 );
 
-/** Two gateways share five accounts of two platforms. */
+/** Two gateways share five accounts on two platforms. */
 export const gateways: SimulationScene = {
   name: 'gateways',
   processes: { 'gateway-1': 'gateway', 'gateway-2': 'gateway', worker: 'worker' },

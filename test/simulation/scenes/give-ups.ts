@@ -6,7 +6,7 @@ const CHATS = ['1', '2', '3'];
 const SLOW: PlatformKind = { id: 'plain', hasKeys: false, finds: false, slowChats: CHATS };
 
 /**
- * Sends that take many seconds and have an uncertain outcome, while the next answer of the chat is
+ * Sends that take many seconds and have an uncertain outcome, while the chat's next answer is
  * ready.
  */
 export const giveUps: SimulationScene = {

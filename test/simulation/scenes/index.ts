@@ -22,8 +22,8 @@ import { upgrade } from './upgrade.ts';
 import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
 
 /**
- * The scenes of a run that names none, in turn. A scene is added once hundreds of its seeds have
- * passed, since a false alarm would block every change.
+ * The scenes of a run that does not name any; they take turns. A scene is added once hundreds of
+ * its seeds have passed, since a false alarm would block every change.
  */
 export const SETTLED_SCENES: readonly SimulationScene[] = [
   embedded,

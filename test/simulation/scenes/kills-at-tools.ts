@@ -11,8 +11,8 @@ const MAX_STEPS = 44;
 
 /**
  * Kills processes while they run tools: only a few events of many thousands lie between the step
- * that requests a call and its result, so random faults hardly ever hit them. Checks no promise
- * itself.
+ * that requests a call and its result, so random faults hardly ever hit them. It does not check a
+ * promise itself.
  */
 export const killsAtTools: MakeInvariant = () => {
   const read = createJournalReader();

@@ -20,8 +20,8 @@ export const WITHOUT_SKILLS = { skills: { maxFileBytes: 1_000 } };
 const MAX_IN_A_LINE = 4;
 
 /**
- * Names the questions of the last message, and any rewording, so that each answer can be told apart
- * from others.
+ * Names the questions in the last message, and any rewording, so that each answer can be told apart
+ * from other answers.
  */
 export function nameQuestions(request: ModelRequest): string {
   return formatAnswer(findRequestQuestions(request));
@@ -29,7 +29,7 @@ export function nameQuestions(request: ModelRequest): string {
 
 /**
  * Names the questions and rewordings in several messages, for platforms that accept only short
- * ones.
+ * messages.
  */
 export function createLongAnswer(request: ModelRequest): { readonly text: string } {
   const asked = findRequestQuestions(request);

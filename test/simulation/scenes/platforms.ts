@@ -28,7 +28,7 @@ function listPersonChats(
   ]);
 }
 
-/** Uncertain outcomes are reported and cause no duplicates. */
+/** Uncertain outcomes are reported and do not cause duplicates. */
 export const uncertain: SimulationScene = {
   name: 'uncertain',
   processes: { parley: 'all' },
@@ -80,7 +80,7 @@ const SLOW: PlatformKind = {
   rates: { account: { burst: 10, everyMs: 100 }, direct: { burst: 3, everyMs: 500 } },
 };
 
-/** A chat in which each message takes many seconds delays no other chat. */
+/** A chat in which each message takes many seconds does not delay other chats. */
 export const slow: SimulationScene = {
   name: 'slow',
   processes: { parley: 'all' },

@@ -112,8 +112,8 @@ const SCENE = {
 } as const satisfies Partial<SimulationScene>;
 
 /**
- * Jobs, heartbeat tasks and sub-agents. This scene changes no clock, so each scheduled time occurs
- * once.
+ * Jobs, heartbeat tasks and sub-agents. This scene does not change clocks, so each scheduled time
+ * occurs once.
  */
 export const proactiveEmbedded: SimulationScene = {
   ...EMBEDDED,

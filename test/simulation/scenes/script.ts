@@ -15,7 +15,7 @@ const isRemark = (text: string): boolean => text.startsWith('[From Parley, no pe
 
 const isSaid = ({ role, text }: ModelMessage): boolean => role === 'user' && !isRemark(text);
 
-/** The last message of a person, or of Parley acting for one. */
+/** The last message from a person, or from Parley acting for one. */
 export function getLastPersonText({ messages }: ModelRequest): string {
   return messages.findLast(isSaid)?.text ?? '';
 }
@@ -25,7 +25,7 @@ export function findQuestions(text: string): readonly string[] {
   return [...new Set(text.match(/\bq\d+\b/g) ?? [])];
 }
 
-/** The calls of the model and their results after the newest questions in their turn. */
+/** The model's calls and their results after the newest questions in their turn. */
 export function readCurrentTurn({ messages }: ModelRequest): {
   readonly questions: readonly string[];
   readonly rounds: readonly ModelMessage[];
@@ -56,7 +56,7 @@ export function getQuestionNumber(question: string): number {
   return Number(question.slice(1));
 }
 
-/** A direct chat of a person, in the form that adapters use. */
+/** A person's direct chat, in the form that adapters use. */
 export function createDirectOrigin(id: string) {
   const sender = { id, name: `Person ${id}`, isBot: false };
   return { chat: { id, type: 'direct' as const }, sender, addressed: true };

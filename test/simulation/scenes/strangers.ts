@@ -19,7 +19,7 @@ const OWNER = '1';
 const STRANGERS = ['2', '3'];
 const GROUP = 'g';
 
-/** The tool calls with which a stranger's model tries to reach data of others, in order. */
+/** The tool calls with which a stranger's model tries to reach other people's data, in order. */
 const TRIES: readonly (readonly ScriptedCall[])[] = [
   [{ name: 'read', arguments: { path: 'MEMORY.md' } }],
   [{ name: 'search_memory', arguments: { query: 'canary secret' } }],
@@ -97,7 +97,7 @@ const SCENE = {
   people: startPeople,
 } as const satisfies Partial<SimulationScene>;
 
-/** The owner's private text must not appear in requests and chats of other people. */
+/** The owner's private text must not appear in other people's requests and chats. */
 export const strangersEmbedded: SimulationScene = {
   ...EMBEDDED,
   ...SCENE,

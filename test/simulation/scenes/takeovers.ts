@@ -46,8 +46,7 @@ function getPageState(simulation: Simulation): OwnerPageState {
 const sentBy = (simulation: Simulation): readonly SentText[] => getPageState(simulation).sent;
 
 /**
- * Names the questions since the last text of the owner, which may be in the same message of the
- * history.
+ * Names the questions since the owner's last text, which may be in the same message of the history.
  */
 function answerRequest({ messages }: ModelRequest) {
   const texts = messages.map(({ role, text }) => (role === 'user' ? text : ''));
@@ -62,7 +61,7 @@ function getTextAfterReply(text: string): string {
 
 /**
  * People in four chats ask, and the owner takes over one chat or another for a while, or only
- * writes into it.
+ * writes in it.
  */
 function startPeople(simulation: Simulation): void {
   const chance = simulation.chance('people');
@@ -163,13 +162,12 @@ const SCENE = {
   },
 } as const satisfies Partial<SimulationScene>;
 
-/** An owner takes over chats and writes into them, through one process. */
+/** An owner takes over chats and writes in them, through one process. */
 export const takeoversEmbedded: SimulationScene = {
   ...EMBEDDED,
   ...SCENE,
   name: 'takeovers-embedded',
-  // A takeover is measured by the clock of the process, so a changed clock could end it at any
-  // time.
+  // A takeover is measured by the process's clock, so a changed clock could end it at any time.
   faults: EMBEDDED.faults.filter((kind) => kind !== 'clock'),
 };
 

@@ -7,7 +7,7 @@ const CHATS = ['1', '2', '3'];
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 
 /**
- * Names the latest questions, so that the answer can be told apart from all others. After a
+ * Names the latest questions, so that the answer can be told apart from all other answers. After a
  * truncated answer, the request to continue is the last message, and the questions come before it.
  */
 export function answerRequest({ messages }: ModelRequest) {

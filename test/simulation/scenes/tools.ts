@@ -27,9 +27,7 @@ const GUEST = '2';
  */
 const FATAL = '9';
 
-/**
- * The calls that a question of an owner leads to, by rounds; marks are unique in the simulation.
- */
+/** The calls that an owner's question leads to, by rounds; marks are unique in the simulation. */
 function createOwnerCalls(question: string): readonly (readonly ScriptedCall[])[] {
   const number = getQuestionNumber(question);
   const now = { name: 'current_time', arguments: {} };

@@ -37,6 +37,6 @@ const SCENE = {
   people: startPeople,
 } as const satisfies Partial<SimulationScene>;
 
-/** Each process that works on one particular turn is killed, until Parley gives that turn up. */
+/** Each process that works on one particular turn is killed, until Parley gives up that turn. */
 export const unluckyEmbedded: SimulationScene = { ...EMBEDDED, ...SCENE, name: 'unlucky-embedded' };
 export const unluckyShared: SimulationScene = { ...SHARED, ...SCENE, name: 'unlucky-shared' };

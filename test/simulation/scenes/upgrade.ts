@@ -43,7 +43,7 @@ function prepareDatabase(simulation: Simulation): void {
 }
 
 /**
- * People in these chats and in a new one ask more questions, and one of them decides the approval
+ * People in these chats and in a new chat ask more questions, and one person decides the approval
  * requested by the old Parley.
  */
 function startPeople(simulation: Simulation): void {

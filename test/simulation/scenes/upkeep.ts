@@ -4,7 +4,7 @@ import type { SimulationScene } from '../scene.ts';
 import { createSettings } from '../settings.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
-import type { Shown } from '../world/platform.ts';
+import type { DisplayedMessage } from '../world/platform.ts';
 import { createTodoCall } from './ledger.ts';
 import {
   answerWithCalls,
@@ -43,7 +43,11 @@ function answerRequest(request: ModelRequest) {
  * The owner decides days later, when the rows of the waiting turn are older than the retention of
  * other rows.
  */
-function reactToMessage({ text }: Shown, platform: string, simulation: Simulation): void {
+function reactToMessage(
+  { text }: DisplayedMessage,
+  platform: string,
+  simulation: Simulation,
+): void {
   const code = findApprovalCode(text);
   if (code === undefined) return;
   const { time, span } = simulation;

@@ -74,7 +74,7 @@ export class SimulatedDiscord implements SceneAdditions {
   readonly #time: VirtualTime;
   readonly #chance: RandomChance;
   readonly #sockets = new Set<ServerSideSocket>();
-  /** The questions that each message of the bot is known to answer. */
+  /** The questions that each bot message is known to answer. */
   readonly #named = new Map<string, ReadonlySet<string>>();
 
   constructor(simulation: Simulation) {
@@ -161,8 +161,7 @@ export class SimulatedDiscord implements SceneAdditions {
   }
 
   /**
-   * Records a finished message of the bot, since a streamed answer names its questions before its
-   * end.
+   * Records a finished bot message, because a streamed answer names its questions before its end.
    */
   #noteShown(simulation: Simulation, data: unknown): void {
     const { id, channel_id, content, author } = data as {

@@ -12,7 +12,7 @@ export interface ModelRequest {
 export interface ModelMessage {
   readonly role: string;
   readonly text: string;
-  /** The tool calls of the model in this message. */
+  /** The model's tool calls in this message. */
   readonly calls: readonly { readonly id: string; readonly name: string }[];
   /** The call whose result is in this message. */
   readonly resultOf?: string | undefined;
@@ -46,8 +46,8 @@ export function drawModelFault(chance: RandomChance, isBad: boolean): ModelFault
 }
 
 /**
- * The address of the model in the settings of a simulated Parley. The user name in it makes the
- * request use `fetch`.
+ * The model's address in the settings of a simulated Parley. The user name in it makes the request
+ * use `fetch`.
  */
 export const MODEL_URL = 'http://seed@model.simulation/v1';
 export const MODEL_HOST = 'model.simulation';
@@ -94,7 +94,7 @@ function readMessage(sent: SentMessage): ModelMessage {
   return { role, text: readText(content), calls: named, resultOf };
 }
 
-/** The text of a content that is plain text or a list of text parts. */
+/** The text of message content, which is plain text or a list of text parts. */
 function readText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';

@@ -2,8 +2,8 @@ import type { RandomChance } from '../engine/chance.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
 
 /**
- * How a server of the simulation handles a request. It may take time, and rejects to simulate a
- * broken connection.
+ * How a server of the simulation handles a request. The handler may take time, and rejects to
+ * simulate a broken connection.
  */
 export type ServeRequest = (request: ServedRequest) => Promise<ServedResponse>;
 

@@ -7,11 +7,11 @@ import type { Deployment } from './deployment.ts';
 
 type OvertakenFault = Extract<SimulationFault, { readonly kind: 'overtaken' }>;
 
-/** If no other process takes over the work, the paused one resumes after this time. In ms. */
+/** If no other process takes over the work, the paused process resumes after this time. In ms. */
 const MAX_MS = 20_000;
 
 /**
- * Pauses processes right after a step of a certain kind, until another one has taken over their
+ * Pauses processes right after a step of a certain kind, until another process has taken over their
  * work, because at such moments only a fence keeps two processes from doing the same work. Random
  * pauses rarely hit these moments.
  */

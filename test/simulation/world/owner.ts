@@ -13,8 +13,9 @@ const OWNER = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as
 
 /**
  * An owner on the page of several gateways, who requests an operation until a gateway has answered,
- * so it may run more than once. Gateways have no web servers in the simulation, so the operation
- * runs in the gateway's process on a separate database connection, and ends with the process.
+ * so it may run more than once. Gateways do not have web servers in the simulation, so the
+ * operation runs in the gateway's process on a separate database connection, and ends with the
+ * process.
  */
 export class PageOwner {
   readonly #simulation: Simulation;
@@ -83,7 +84,7 @@ export class PageOwner {
       async wake() {},
       scrub: (text: string) => text,
     };
-    // The operations on conversations use no other service.
+    // The operations on conversations do not use other services.
     return performOperation(needs as unknown as Services, name, input, OWNER);
   }
 

@@ -1,6 +1,6 @@
 import type { Capabilities } from '@parley/core';
 
-/** The number of sends allowed in a burst, and the interval of further ones in ms. */
+/** The number of sends allowed in a burst, and the interval between further sends, in ms. */
 export interface SendRate {
   readonly burst: number;
   readonly everyMs: number;
@@ -19,7 +19,7 @@ export interface PlatformKind {
   readonly reportsStart?: true;
   /** The names of the bot's accounts; only `default` if absent. */
   readonly accounts?: readonly string[];
-  /** The bot can edit and delete its messages, and react to others. */
+  /** The bot can edit and delete its messages, and react to others' messages. */
   readonly changes?: true;
   /** An answer is shown while it is being written. */
   readonly streams?: true;
@@ -27,7 +27,7 @@ export interface PlatformKind {
   readonly maxLength?: number;
   /** Groups in which the bot is a member, by id. */
   readonly groups?: readonly string[];
-  /** The rates that the adapter declares; by default those of Telegram. */
+  /** The rates that the adapter declares; by default, Telegram's rates. */
   readonly rates?: Capabilities['rates'];
   /** The rates beyond which the platform itself refuses sends; absent when it has no limits. */
   readonly enforced?: { readonly account?: SendRate; readonly chat?: SendRate };

@@ -14,15 +14,15 @@ import { DEFAULT_ACCOUNT, getCapabilities, type PlatformKind } from './platform-
 import { SendHandler } from './sending.ts';
 
 export type { PlatformKind } from './platform-kind.ts';
-export type { DisplayedMessage as Shown } from './sending.ts';
+export type { DisplayedMessage } from './sending.ts';
 
-/** A message of a person, without the fields that the platform adds. */
+/** A person's message, without the fields that the platform adds. */
 export type PersonMessage = Omit<
   InboundMessage,
   'channel' | 'account' | 'messageId' | 'mentions' | 'sentAt' | 'variables'
 > & { readonly mentions?: string[] };
 
-/** An action of a person that the bot has not confirmed yet. */
+/** A person's action that the bot has not confirmed yet. */
 type PendingUpdate =
   | {
       readonly kind: 'message' | 'edited';

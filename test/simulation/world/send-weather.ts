@@ -4,7 +4,7 @@ import type { PlatformKind } from './platform-kind.ts';
 import type { SendFate } from './sending.ts';
 
 /**
- * Draws the outcome of a request of the bot. `isBad` tells whether requests may fail; `part` is
+ * Draws the outcome of a request from the bot. `isBad` tells whether requests may fail; `part` is
  * null when nothing is sent.
  */
 export function drawSendFate(
@@ -23,7 +23,7 @@ export function drawSendFate(
     const scope = chance.happens(0.3) ? 'account' : 'chat';
     return { kind: 'rate-limited', retryAfterMs: Math.ceil(chance.between(200, 6_000)), scope };
   }
-  // A refused notice is reported to nobody, which no promise covers.
+  // A refused notice is not reported to anyone, and no promise covers this.
   if (refuses === true && number < 0.7 && part !== null && part.noticeOf === undefined) {
     const failure = chance.one(['forbidden', 'gone', 'refused-format', 'refused'] as const);
     return { kind: 'refused', failure };

@@ -12,7 +12,7 @@ import type { AdapterLife, PlatformAttempts, SendAttempt } from './attempts.ts';
 import { TokenBuckets } from './buckets.ts';
 import type { PlatformKind } from './platform-kind.ts';
 
-/** A message of the bot as people see it in a chat of the platform. */
+/** A message from the bot as people see it in a chat on the platform. */
 export interface DisplayedMessage {
   readonly id: string;
   readonly account: string;
@@ -27,7 +27,7 @@ export interface DisplayedMessage {
   isDeleted: boolean;
 }
 
-/** The outcome of one request of the bot. */
+/** The outcome of one request from the bot. */
 export type SendFate =
   | { readonly kind: 'sent' }
   | {
@@ -66,7 +66,7 @@ export class SendHandler {
   /** The time when a process learned that a chat is closed to the bot, by turn and chat. */
   readonly closed = new Map<string, number>();
   /**
-   * The periods in which the platform allowed no requests, by process run, or by process run and
+   * The periods in which the platform did not allow requests, by process run, or by process run and
    * chat. In ms of the simulation.
    */
   readonly silences = new Map<string, { readonly from: number; readonly until: number }>();
@@ -90,7 +90,7 @@ export class SendHandler {
     this.#attempts = attempts;
   }
 
-  /** All messages of the bot that people ever saw, in order of appearance. */
+  /** All bot messages that people ever saw, in order of appearance. */
   get shown(): readonly DisplayedMessage[] {
     return this.#shown;
   }
@@ -223,7 +223,7 @@ export class SendHandler {
     return shown && this.#time.now - shown.at <= keysForMs ? shown : undefined;
   }
 
-  /** Looks for a part at the platform, as an adapter's `findSent` does. */
+  /** Looks for a part on the platform, as an adapter's `findSent` does. */
   async find(part: OutboundPart, signal: AbortSignal): Promise<string | undefined> {
     const fate = this.fate(null);
     const found = await this.#request<string | undefined>(part, signal, () => {
@@ -238,7 +238,7 @@ export class SendHandler {
     return found;
   }
 
-  /** Edits, deletions and reactions of the bot. Only the connection can fail. */
+  /** The bot's edits, deletions and reactions. Only the connection can fail. */
   messages(life: AdapterLife): MessageCapability {
     const change = async ({ chatId }: ChatAddress, work: () => void): Promise<void> => {
       this.#attempts.touch('send', life, this.#time.now);

@@ -12,9 +12,7 @@ export interface SharedServers {
   isQueueAway(): boolean;
   /** The highest number that any process has published under each name. */
   readonly marks: Map<string, number>;
-  /**
-   * Subscribes a process to the events of the others; returns the function that unsubscribes it.
-   */
+  /** Subscribes a process to other processes' events; returns the function that unsubscribes it. */
   listen(hear: (event: LiveEvent) => void): () => void;
   /** Sends an event to all other processes. */
   tell(event: LiveEvent): void;
@@ -26,7 +24,7 @@ export interface SharedServers {
  */
 export const serversNow: { servers: SharedServers | null } = { servers: null };
 
-/** Throws when a process asks for servers in a simulation that has none. */
+/** Throws when a process asks for servers in a simulation that does not have any. */
 export function getSharedServers(): SharedServers {
   if (serversNow.servers === null) throw new Error('this simulation has no shared servers');
   return serversNow.servers;

@@ -4,7 +4,7 @@ import { getSharedServers } from './servers-now.ts';
 
 /**
  * The live bus between simulated processes. Like the Redis bus, it may lose and delay events, and
- * stores none.
+ * it does not store them.
  */
 export async function openRedisBus(_options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const servers = getSharedServers();
@@ -13,7 +13,7 @@ export async function openRedisBus(_options: BusOptions, local: LiveBus): Promis
     subscribe: local.subscribe,
     publish(event) {
       local.publish(event);
-      // Parts travel within a process only; the others read the outbox.
+      // Message parts are passed on only within a process; other processes read the outbox.
       servers.tell(event.type === 'delivery-due' ? { ...event, fresh: undefined } : event);
     },
     async close() {

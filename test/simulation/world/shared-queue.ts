@@ -12,7 +12,7 @@ import { QueueError, type RedisLocation } from '../../../packages/queue/src/redi
 import { getSharedServers } from './servers-now.ts';
 
 /**
- * The interval in ms at which a process polls for jobs of other processes; a shorter one would
+ * The interval in ms at which a process polls for jobs of other processes; a shorter interval would
  * dominate all events.
  */
 const POLL_MS = 100;

@@ -50,8 +50,8 @@ class TransitLane {
 type SocketListener<Event> = ((event: Event) => void) | null;
 
 /**
- * A WebSocket of a simulated process, compatible with `ws` and with the standard: it replaces the
- * former for discord.js and the latter for Parley's own session resumption.
+ * A simulated process's WebSocket, compatible with `ws` and with the standard: it replaces `ws` for
+ * discord.js, and the standard WebSocket for Parley's own session resumption.
  */
 export class WebSocket {
   static readonly CONNECTING = CONNECTING;

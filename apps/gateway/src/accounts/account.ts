@@ -4,9 +4,9 @@ import type {
   CommandServices,
   DecisionRules,
   DeliveryDeps,
+  GatewayFacts,
   MediaLimits,
   SendNotes,
-  Situation,
   SkillCommands,
 } from '@parley/channels';
 import type {
@@ -58,7 +58,7 @@ export interface AccountDeps {
   readonly checkpoint: Checkpoint;
   /** Records received messages for the next start; absent in tests. */
   readonly work?: WorkRecord | undefined;
-  readonly situation: (agent: string | undefined) => Situation;
+  readonly situation: (agent: string | undefined) => GatewayFacts;
   /** The commands that skills define; absent when there are none. */
   readonly skillCommands?: SkillCommands | undefined;
   /** Services for `/memory`, `/soul` and similar commands. */

@@ -1,32 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import {
   type AttachmentFetcher,
-  actOn,
   type ChannelAdapter,
   type ChannelContext,
   type ChannelState,
   type ChatsCapability,
   CODE_LENGTH,
   COMMANDS,
-  chatHistory,
-  checkedAdapter,
-  checkedFacts,
-  checkedState,
-  createIgnored,
+  checkAdapter,
+  checkSenderFacts,
+  checkState,
+  createIgnoredRecorder,
   createIngress,
-  createReacted,
-  createSkipped,
+  createOneTimeCode,
+  createReactionReceiver,
+  createSkippedRecorder,
   type DecisionRules,
   type DeliveryDeps,
   type DeliveryWorker,
-  findUndeclared,
+  findShapeProblems,
+  findUndeclaredCapabilities,
   guardAdapter,
-  hasRoom,
+  hasFreeSpace,
   type IngressDeps,
   type OnFault,
-  oneTimeCode,
+  performAction,
+  readChatHistory,
   scrubPart,
-  shapeProblems,
   startAttachmentFetcher,
   startDeliveryWorker,
   withPartFile,
@@ -42,7 +42,7 @@ import {
   reasonOf,
   toLiteralMarkdown,
 } from '@parley/core';
-import { wakeDeliveryOn } from '@parley/queue';
+import { createWakeDelivery } from '@parley/queue';
 import { GatewayError } from '../gateway-error.ts';
 import type { AccountDeps, AccountPlan } from './account.ts';
 import type { AccountName, AccountRight } from './account-rights.ts';
@@ -77,13 +77,13 @@ export async function createAdapter(deps: AdapterDeps, plan: AccountPlan): Promi
   const { definition, account, settings } = plan;
   const channel = definition.id;
   const { store, log, clock, monotonic, wakeFiles } = deps;
-  const deliver = wakeDeliveryOn(deps.bus);
+  const deliver = createWakeDelivery(deps.bus);
   const ingress: IngressDeps = {
     ...deps,
     lanes: deps.turns,
     deliver: (to) => deliver(to.channel, to.account, to.chatId),
     answersStrangers: definition.answersStrangers ?? true,
-    newCode: (length = CODE_LENGTH) => oneTimeCode(randomBytes(length), length),
+    newCode: (length = CODE_LENGTH) => createOneTimeCode(randomBytes(length), length),
     get rules() {
       return deps.rules();
     },
@@ -102,41 +102,41 @@ export async function createAdapter(deps: AdapterDeps, plan: AccountPlan): Promi
     values: deps.values,
     holdsAccount: deps.holdsAccount,
     receive: async (message, sender, files) => {
-      const facts = checkedFacts(sender, deps.defects);
+      const facts = checkSenderFacts(sender, deps.defects);
       const outcome = await createDefectCounter(deps, 'receive', () =>
         receive(message, adapter.capabilities, facts, files),
       );
       if (message.attachments) wakeFiles();
       return outcome;
     },
-    skipped: createSkipped(ingress),
-    ignored: createIgnored(ingress, { channel, account }),
+    skipped: createSkippedRecorder(ingress),
+    ignored: createIgnoredRecorder(ingress, { channel, account }),
     revise: async (change) => {
       await createDefectCounter(deps, 'revise', () =>
         reviseMessage(store, { channel, account }, change),
       );
       wakeFiles();
     },
-    reacted: createReacted(ingress),
+    reacted: createReactionReceiver(ingress),
     message: (chatId, messageId) =>
       store.reactions.message({ channel, account, chatId, messageId }),
     commands: [...COMMANDS, ...((await deps.skillCommands?.(audience)) ?? [])],
     commandUses: store.inbox.typedCommands,
     notifyOwner: (key, markdown) => notifyOwner(deps, `${channel}/${account} ${key}`, markdown),
     report: (reported) => {
-      const state = checkedState(reported, deps.defects);
+      const state = checkState(reported, deps.defects);
       if (state === undefined) return;
       deps.report(state);
       if (state.kind === 'failed') void notifyOwnerOfFailure(deps, `${channel}/${account}`, state);
     },
-    history: (chatId, limit) => chatHistory(store, { channel, account, chatId }, limit),
+    history: (chatId, limit) => readChatHistory(store, { channel, account, chatId }, limit),
     answer: (chatId, messageId) => store.answers.of({ channel, account, chatId, messageId }),
     chats: definition.servedByAll ? createChats(deps, { channel, account }) : undefined,
   };
   const connect = await definition.load();
   const guarded = guardAdapter(connect, context, deps.onFault);
   assertShape(channel, guarded);
-  const adapter = checkedAdapter(guarded, deps.defects);
+  const adapter = checkAdapter(guarded, deps.defects);
   assertCapabilities(channel, adapter);
   return adapter;
 }
@@ -207,7 +207,7 @@ function createChats(
   return {
     media,
     hasRoom: (needed, person) =>
-      hasRoom(
+      hasFreeSpace(
         { attachments, limits: media, clock },
         needed,
         person === null ? null : { ...account, person },
@@ -231,7 +231,7 @@ function createChats(
 
 /** Throws GatewayError if the created object is not an adapter. */
 function assertShape(channel: string, adapter: unknown): void {
-  const problems = shapeProblems(adapter);
+  const problems = findShapeProblems(adapter);
   if (problems.length === 0) return;
   throw new GatewayError(
     'adapter-shape',
@@ -244,7 +244,7 @@ function assertShape(channel: string, adapter: unknown): void {
  * the adapter.
  */
 function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
-  const differences = findUndeclared(adapter);
+  const differences = findUndeclaredCapabilities(adapter);
   if (differences.length === 0) return;
   throw new GatewayError(
     'adapter-undeclared',
@@ -326,7 +326,9 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
         { agentFiles, capabilities: adapter.capabilities, scrub: deps.scrub },
         scrubPart(part, deps.scrub),
         (whole) =>
-          whole.act === undefined ? adapter.send(whole, signal, onStart) : actOn(adapter, whole),
+          whole.act === undefined
+            ? adapter.send(whole, signal, onStart)
+            : performAction(adapter, whole),
       );
     },
   };

@@ -1,4 +1,4 @@
-import { brokenContract, parseCommand, type Revision } from '@parley/channels';
+import { createContractError, parseCommand, type Revision } from '@parley/channels';
 import { InboundMessage, stripInternalFields } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export async function reviseMessage(
   revision: Revision,
 ): Promise<void> {
   const { data: known, error } = RevisionShape.safeParse(revision);
-  if (error) throw brokenContract(`The ${place.channel} adapter made a change`, error);
+  if (error) throw createContractError(`The ${place.channel} adapter made a change`, error);
   if (known.kind === 'deleted') {
     const { chatId, messageId } = known;
     await inbox.revise({ ...place, chatId, messageId }, null);

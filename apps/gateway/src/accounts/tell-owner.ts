@@ -1,6 +1,6 @@
 import { renderNoticeParts } from '@parley/channels';
 import { type Clock, getConversationAgent, type LiveBus, restoreLiteral } from '@parley/core';
-import { wakeDeliveryOn } from '@parley/queue';
+import { createWakeDelivery } from '@parley/queue';
 import type { InboxRow, Store } from '@parley/store';
 
 interface OwnerNoticeDeps {
@@ -27,7 +27,7 @@ export async function notifyOwner(
   const place = { conversationId: to.conversationId, channel, account, chatId };
   const text = restoreLiteral(markdown);
   await store.groupContext.keepOwn(place, { key, what: 'notice', text }, clock());
-  await wakeDeliveryOn(bus)(channel, account, chatId);
+  await createWakeDelivery(bus)(channel, account, chatId);
 }
 
 /** Owners of the default agent run the installation, so their chats are sorted first. */

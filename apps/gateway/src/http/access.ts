@@ -1,4 +1,4 @@
-import { sameSecret } from '@parley/channels';
+import { isSameSecretText } from '@parley/channels';
 import { type Role, roleIncludes } from '@parley/core';
 import type { Context } from 'hono';
 import type { Door, DoorOptions, RequestRefusal } from './door.ts';
@@ -37,7 +37,7 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
   return {
     /** Checks the gateway token; returns null if it is correct. */
     checkToken(c: Context<AppEnv>, given: string): RequestRefusal | null {
-      return sameSecret(given, token()) ? null : door.refuseWrong(c, WRONG_TOKEN);
+      return isSameSecretText(given, token()) ? null : door.refuseWrong(c, WRONG_TOKEN);
     },
     /** Refuses an unknown sign-in token of a person. */
     refuseSignIn: (c: Context<AppEnv>): RequestRefusal => door.refuseWrong(c, REVOKED),

@@ -1,4 +1,4 @@
-import { fileResponse } from '@parley/channels';
+import { toFileResponse } from '@parley/channels';
 import type { Store } from '@parley/store';
 import type { Hono } from 'hono';
 import { z } from 'zod';
@@ -21,13 +21,13 @@ export function addConversationFiles(
     const { id, ...place } = c.req.param();
     const key = FilePlace.safeParse(place).data;
     const file = key && (await attachments.ofConversation(id, { ...key, messageSeq: key.message }));
-    return file ? fileResponse(file) : c.json(GONE, 404);
+    return file ? toFileResponse(file) : c.json(GONE, 404);
   });
   app.get('/api/conversations/:id/sent/:part', async (c) => {
     c.header('cache-control', 'no-store');
     const { id, part } = c.req.param();
     const seq = Count.safeParse(part).data;
     const file = seq === undefined ? null : await agentFiles.sentIn(id, seq);
-    return file ? fileResponse(file) : c.json(GONE, 404);
+    return file ? toFileResponse(file) : c.json(GONE, 404);
   });
 }

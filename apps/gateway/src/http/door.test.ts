@@ -245,16 +245,16 @@ describe('a request to a wrong address', () => {
     ['POST /v1/v1/chat/completions', 404, 'POST /v1/chat/completions'],
     ['POST /v1/chat/completions/', 404, 'Use /v1/chat/completions, without the slash'],
     ['GET /v1/models/', 404, 'Use /v1/models, without the slash'],
-    ['GET /v1/chat/completions', 405, 'takes POST, not GET'],
-    ['POST /v1/models', 405, 'takes GET, not POST'],
-    ['OPTIONS /v1/models', 405, 'takes GET'],
+    ['GET /v1/chat/completions', 405, 'accepts POST, not GET'],
+    ['POST /v1/models', 405, 'accepts GET, not POST'],
+    ['OPTIONS /v1/models', 405, 'accepts GET'],
     ['POST /v1/completions', 404, 'POST /v1/chat/completions'],
     ['GET /v1', 404, 'POST /v1/chat/completions'],
     ['GET /api/status/report/', 404, 'Use /api/status/report, without the slash'],
-    ['DELETE /api/status/report', 405, 'takes GET, POST, not DELETE'],
+    ['DELETE /api/status/report', 405, 'accepts GET, POST, not DELETE'],
     ['GET /api/nothing', 404, 'nothing at /api/nothing'],
     ['GET /metrics/', 404, 'Use /metrics, without the slash'],
-    ['GET /hooks/ci', 405, 'takes POST, not GET'],
+    ['GET /hooks/ci', 405, 'accepts POST, not GET'],
     ['POST /hooks/ci/', 404, 'Use /hooks/ci, without the slash'],
     ['GET /nothing', 404, 'The page is at "/"'],
   ])(
@@ -267,7 +267,7 @@ describe('a request to a wrong address', () => {
           expect(response.status).toBe(status);
           expect(await response.text()).toContain(text);
           expect(response.headers.get('allow')).toBe(
-            status === 405 ? /takes ([A-Z]+(?:, [A-Z]+)*)/.exec(text)?.[1] : null,
+            status === 405 ? /accepts ([A-Z]+(?:, [A-Z]+)*)/.exec(text)?.[1] : null,
           );
         }
       }

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { sameSecret } from '@parley/channels';
+import { isSameSecretText } from '@parley/channels';
 import { decodeText, type Monotonic } from '@parley/core';
 import type { Hooks } from '@parley/proactive';
 import { type Context, Hono } from 'hono';
@@ -128,7 +128,7 @@ async function readProvenBody(
 ): Promise<ProvenRequest | null> {
   const given = parseBearer(c);
   if (given !== undefined) {
-    return sameSecret(given, token) && token !== '' ? { isSigned: false } : null;
+    return isSameSecretText(given, token) && token !== '' ? { isSigned: false } : null;
   }
   const signed = c.req.header('x-hub-signature-256');
   if (signed === undefined || !signature) return null;
@@ -136,7 +136,7 @@ async function readProvenBody(
   // A body that is too large is not read, so its signature cannot be verified.
   if (body === null) return null;
   const expected = `sha256=${createHmac('sha256', token).update(body).digest('hex')}`;
-  return sameSecret(signed, expected) && token !== '' ? { isSigned: true, body } : null;
+  return isSameSecretText(signed, expected) && token !== '' ? { isSigned: true, body } : null;
 }
 
 /**

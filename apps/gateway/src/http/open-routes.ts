@@ -1,4 +1,4 @@
-import { type HttpCapability, type SecretDoor, wrongAddress } from '@parley/channels';
+import { findWrongAddress, type HttpCapability, type SecretDoor } from '@parley/channels';
 import type { Monotonic } from '@parley/core';
 import type { Context, Hono } from 'hono';
 import type { AppEnv } from './access.ts';
@@ -55,7 +55,7 @@ const API_HINT =
  * a route handles it.
  */
 function refuseAddress(app: Hono<AppEnv>, c: Context<AppEnv>): Response | undefined {
-  const wrong = wrongAddress(app, c.req, (path) => WHOLE_PATHS.has(path));
+  const wrong = findWrongAddress(app, c.req, (path) => WHOLE_PATHS.has(path));
   if (wrong === null) return undefined;
   const { status, message, allow } = wrong;
   if (allow !== undefined) c.header('allow', allow);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { logLineText } from '@parley/core/telemetry';
+import { formatLogLine } from '@parley/core/telemetry';
 import type { LogQuery } from '@parley/gateway/api';
 import type { CliContext } from '../cli.ts';
 import { readKeptLog } from '../log-reader.ts';
@@ -43,7 +43,7 @@ export async function printLogs(
       printed.add(key);
       if (isFirst && first === 0) continue;
       const named = processes.length > 1 ? raw.replace('{', `{"process":"${process}",`) : raw;
-      print(json ? named : logLineText(named).trimEnd());
+      print(json ? named : formatLogLine(named).trimEnd());
     }
     if (!follow || signal?.aborted) return 0;
     after ??= 0;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTurnRunner, withHeartbeats } from '@parley/agent';
+import { createTurnRunner, runHeartbeatsWith } from '@parley/agent';
 import { type InboundMessage, newId, type ReplyRoute } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { ChatModel, ModelRequest } from '@parley/models';
@@ -85,7 +85,7 @@ export async function openIdleRuntime(
     deliver: async () => pass('deliver'),
     wake: async () => {},
   };
-  const runTurn = withHeartbeats(deps, createTurnRunner(deps));
+  const runTurn = runHeartbeatsWith(deps, createTurnRunner(deps));
   let made = 0;
   const run = async (conversationId: string): Promise<void> => {
     const work = { conversationId, owner: 'still', leaseMs: 60_000 };

@@ -1,9 +1,9 @@
 import {
   type ChatModel,
-  effectiveWindow,
   ModelError,
   type ModelFailure,
   type ModelRequest,
+  resolveWindow,
 } from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
@@ -69,7 +69,7 @@ async function open(model: ChatModel, known: number, extras: SceneExtras = {}): 
     {},
     {
       model,
-      contextTokens: () => effectiveWindow(model, known),
+      contextTokens: () => resolveWindow(model, known),
       history: { entries: 100, tokens: 50_000 },
       ...extras,
     },

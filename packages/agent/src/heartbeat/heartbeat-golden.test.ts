@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { arch, homedir, type as osType, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  builtInLayers,
   type ContextSource,
   createAssembler,
+  createBuiltInLayers,
   createLayerRegistry,
-  layoutNamed,
+  getLayout,
   type PromptFeatures,
   readChannelFormats,
 } from '@parley/prompt';
-import { exampleWorkspace, OWNER_FEATURES, SCENES } from '@parley/prompt/testing';
+import { createExampleWorkspace, OWNER_FEATURES, SCENES } from '@parley/prompt/testing';
 import type { HeartbeatOrder } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ import { defineTool } from '../tools/tool.ts';
 const ROOT = join(import.meta.dirname, '../../../..');
 const GOLDEN = join(ROOT, 'packages/prompt/src/golden');
 const layers = createLayerRegistry(
-  builtInLayers(await readChannelFormats(join(ROOT, 'config/channel-formats'))),
+  createBuiltInLayers(await readChannelFormats(join(ROOT, 'config/channel-formats'))),
 );
 
 let scene: TurnScene;
@@ -37,7 +37,7 @@ if (asked === undefined || target === undefined || heartbeat === undefined) {
   throw new Error('the golden scene of a heartbeat has a message, a task and a chat');
 }
 
-/** The input schemas of the golden scene. */
+/** The tools' input schemas in the golden scene. */
 const READ_INPUT = z.object({ path: z.string(), offset: z.int().optional() });
 
 /** The owner's tools; a heartbeat omits those that it cannot use. */
@@ -85,9 +85,9 @@ const sources: readonly ContextSource[] = [
 
 async function open(layout: string): Promise<void> {
   base = mkdtempSync(join(tmpdir(), 'parley-golden-'));
-  const workspace = await exampleWorkspace('lived-in', base);
+  const workspace = await createExampleWorkspace('lived-in', base);
   const agent = createAgent(join(homedir(), '.parley/workspace'), 'Europe/Berlin');
-  const prompt = createAssembler({ layers, layout: layoutNamed(layout) });
+  const prompt = createAssembler({ layers, layout: getLayout(layout) });
   scene = await openTurnScene(
     {},
     { ...{ prompt, tools, sources, workspace, agent }, owners: ['telegram:42'] },
@@ -126,7 +126,7 @@ function goldenPage(layout: string): string {
 
 describe('a heartbeat run', () => {
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H10] [P03] [P17] sends, records and previews exactly the bytes of its golden file in the layout %s',
+    '[H10] [P03] [P17] sends, records and previews exactly the bytes of its golden file in the `%s` layout',
     async (layout) => {
       await open(layout);
       const { message, target: conversation } = order();
@@ -156,7 +156,7 @@ describe('a heartbeat run', () => {
       for (const voice of [
         'You are Mori 🌱',
         'You speak like a bookseller',
-        // In the layout lab, a persona replaces SOUL.md in every prompt.
+        // In the `lab` layout, a persona replaces SOUL.md in every prompt.
         ...(layout === 'lab' ? [] : ['You are calm, curious']),
         'Ann Lee, bookseller',
         'and in German.',

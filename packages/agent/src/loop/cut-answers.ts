@@ -1,4 +1,4 @@
-import { type AnswerCut, toolArguments } from '@parley/models';
+import { type AnswerCut, parseToolArguments } from '@parley/models';
 import { getVisibleAnswer } from '../answer/visible-text.ts';
 import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
 
@@ -83,12 +83,12 @@ export function createContinuationText(text: string): string {
 export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: number): boolean {
   const call = calls[nth]?.call;
   if (step.cut !== true || call === undefined || nth !== calls.length - 1) return false;
-  return call.arguments.trim() === '' || toolArguments(call) === null;
+  return call.arguments.trim() === '' || parseToolArguments(call) === null;
 }
 
 /** The text that the model gets instead of the result of a truncated call. */
 export function describeCutCall({ call: { name } }: JournalledCall): string {
-  return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are not whole. Make the call again with less text, in several smaller calls where needed.`;
+  return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are incomplete. Make the call again with less text, in several smaller calls where needed.`;
 }
 
 /** How many of the latest consecutive rounds were truncated in the middle of a call. */

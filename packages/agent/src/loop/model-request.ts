@@ -11,7 +11,7 @@ import {
   type Tracer,
 } from '@parley/core';
 import {
-  type AnswerAside,
+  type AnswerAsides,
   type AnswerCut,
   type ChatModel,
   type ModelFinish,
@@ -24,8 +24,8 @@ import {
 import {
   type AssembledPrompt,
   enforceAudience,
-  fencedContext,
-  messageContext,
+  fenceContext,
+  formatMessageContext,
 } from '@parley/prompt';
 import type { InboxRow, JournalStep, RememberedEntry, TurnUsage } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
@@ -74,7 +74,7 @@ export interface ModelAnswer {
   readonly finishReason: string;
   readonly cut?: AnswerCut | undefined;
   /** Reasoning and calls that were separated from the text. */
-  readonly aside?: AnswerAside | undefined;
+  readonly aside?: AnswerAsides | undefined;
   readonly timing: StepTiming;
 }
 
@@ -141,7 +141,7 @@ async function readModelStream(
   );
 }
 
-/** The facts about an answer for the timeline: names and numbers, never text. */
+/** What the timeline records about an answer: names and numbers, never text. */
 function createModelFacts(
   { id }: ChatModel,
   { model, servedModel, usage, tries, finishReason, aside }: ModelFinish,
@@ -170,9 +170,9 @@ function createModelFacts(
 }
 
 /**
- * Estimates the usage of a call that ended before it reported any, from the request and the answer
- * so far, because the request is charged nevertheless. The estimate excludes pictures and cost: the
- * cost is unknown because the cached share is unknown.
+ * Estimates the usage of a call that ended before it reported any, because the provider charges for
+ * the request nevertheless. The estimate uses the request and the answer so far. The estimate
+ * excludes pictures and cost: the cost is unknown because the cached share is unknown.
  */
 export function estimateCutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
   const { system, messages, tools = [] } = request;
@@ -204,7 +204,7 @@ export interface RequestDraft {
   /** The JSON format that the answer must have. */
   readonly format?: ResponseFormat | undefined;
   readonly appendsOnly?: boolean;
-  /** A text to append to the last result. */
+  /** Text to append to the last result. */
   readonly closing?: string;
 }
 
@@ -219,8 +219,8 @@ const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
 
 /**
  * Builds the model request for each step of a turn. Removes content from layers, features, hooks
- * and tools that the reader may not see (W02). A part for other readers is a bug of the code that
- * contributed it, so it is withheld and logged.
+ * and tools that the reader may not see (W02). A part for other readers indicates a bug in the code
+ * that contributed it, so it is withheld and logged.
  */
 export function buildCheckedRequest(
   draft: RequestDraft,
@@ -302,7 +302,7 @@ function createJoinedMessage(
   fence: AssembledPrompt['fence'],
 ): UserMessage {
   const messages = rows.map(({ message }) => message);
-  const context = fencedContext(messageContext(messages), fence);
+  const context = fenceContext(formatMessageContext(messages), fence);
   const content = `${context}\n\n${joinMessageTexts(rows, () => [])}`;
   return { role: 'user', content, said: messages.map(({ text }) => text).join('\n') };
 }

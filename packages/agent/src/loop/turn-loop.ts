@@ -132,8 +132,8 @@ async function askStep(
   const { services, turn, means, run, draft, tools } = running;
   const { log, clock, prompts, sentParts } = services;
   const step = rounds.length;
-  // If the turn's only step must be the answer, a tool call could get no result, so no tools are
-  // offered.
+  // If the turn's only step must be the answer, a tool call would never get a result, so no tools
+  // are offered.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
   const appendsOnly = turn.route.appends === true;
   const full = { ...draft, rounds, tools: offered, format: turn.format, appendsOnly };
@@ -170,7 +170,7 @@ const EMPTY_NOTE =
 const hasResults = (rounds: readonly Round[]): boolean =>
   rounds.some(({ calls }) => calls.length > 0);
 
-/** Some models end their turn once a tool has done its work, and give the person no answer. */
+/** Some models end their turn once a tool has done its work, and do not answer the person. */
 function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[]): boolean {
   return calls.length === 0 && text.trim() === '' && hasResults(rounds);
 }
@@ -194,7 +194,7 @@ async function requestStep(
 }
 
 /**
- * Replaces the calls with the forms that their tools accept, including in the facts about the step.
+ * Replaces the calls with the forms that their tools accept, also in the facts for the timeline.
  */
 async function fitAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
@@ -212,8 +212,8 @@ function isPossiblyTooLong({ failure }: ModelError): boolean {
 }
 
 /**
- * Completes a step. If the answer was cut off, a note says so, unless the model is asked for the
- * rest.
+ * Completes a step. If the answer was cut off, a note is appended, unless the model is asked for
+ * the rest.
  */
 function completeStep(
   running: LoopTurn,
@@ -252,7 +252,13 @@ function endCutAnswer(running: LoopTurn, rounds: readonly Round[], shown: ShownS
   const { costUsd: _free, ...timed } = facts;
   const answer = { text: '', calls: [], usage, finishReason: 'length', cut: undefined };
   const timing = { startedAt: running.services.clock(), facts: timed };
-  return completeStep(running, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
+  return completeStep(
+    running,
+    { ...answer, timing },
+    rounds,
+    'the rest of the answer could not be obtained',
+    shown,
+  );
 }
 
 /** How many times the model is asked again for an answer that matches the response format. */

@@ -144,7 +144,7 @@ const Step = fc.record({
 });
 
 describe('memories from several chats', () => {
-  it('[W02] [W04] [G14] appear only to the readers of their chat', async () => {
+  it('[W02] [W04] [G14] are visible only to people who can read their chat', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Step, { minLength: 1, maxLength: 8 }), async (steps) => {
         const folder = mkdtempSync(join(tmpdir(), 'parley-canary-'));
@@ -254,7 +254,7 @@ describe('forgetting a memory from outside a chat', () => {
     expect(await texts()).not.toContain('plums');
   });
 
-  it('[G15] removes everything about a person in every chat, and nothing the owner said', async () => {
+  it('[G15] removes everything about a person in every chat, but nothing that the owner said', async () => {
     const { commands, texts } = await openBoth();
     const says = (id: string, text: string) => {
       const chat = { id, type: 'direct' } as const;

@@ -1,22 +1,16 @@
-import {
-  type AdapterValues,
-  type Clock,
-  formatCounted,
-  formatInlineCode,
-  type Reader,
-  toLiteralLine,
-  toLiteralMarkdown,
-} from '@parley/core';
-import type { ForgettingRepository, Forgotten, PersonForgotten, RawSearch } from '@parley/store';
-import type {
-  MemoryEntry,
-  Removal,
-  SavedMemory,
-  Workspace,
-  WorkspaceView,
-} from '@parley/workspace';
+import type { AdapterValues, Clock, Reader } from '@parley/core';
+import type { ForgettingRepository } from '@parley/store';
+import type { MemoryEntry, SavedMemory, Workspace, WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { createTextEntry, joinMessageTexts } from '../turn/turn-text.ts';
+import {
+  describeProof,
+  describeTooMany,
+  type ForgetProof,
+  type ForgottenPeople,
+  formatConfirmation,
+  renderMemoryList,
+} from './memory-replies.ts';
 import type { MemoryService } from './memory-service.ts';
 
 export interface MemoryAsker {
@@ -41,19 +35,6 @@ export interface MemoryCommandsOptions {
 
 export type MemoryCommands = ReturnType<typeof createMemoryCommands>;
 
-interface ForgetProof {
-  readonly removal: Removal;
-  readonly forgotten: Forgotten | null;
-  /** Files that the command must not change and that still contain the text. */
-  readonly left: readonly string[];
-  /**
-   * The messages of the person, and whether the database files still contain any of their text;
-   * only for `/forget all`.
-   */
-  readonly said?: PersonForgotten &
-    Pick<ForgottenPeople, 'whose'> & { readonly search: RawSearch | null };
-}
-
 /**
  * A search text that matches more memories than this removes none of them, because it is probably
  * too broad.
@@ -61,7 +42,6 @@ interface ForgetProof {
 const MAX_REMOVED_AT_ONCE = 10;
 /** A second `/forget all` within this time confirms the first. */
 const CONFIRM_MS = 10 * 60_000;
-const LISTED = 40;
 
 const Asked = z.object({ messageId: z.string(), at: z.number() });
 const ASKED = 'forget-all';
@@ -109,7 +89,7 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
     },
     /**
      * `/forget all` for another person, from outside a chat. Memories visible to `readers` are
-     * removed; the first of these is an owner.
+     * removed; the first reader is an owner.
      */
     async forgetPerson(
       { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
@@ -212,14 +192,6 @@ async function removeMemories(
   return { removal, forgotten, left: isOwner ? await findRemaining(view, texts) : [] };
 }
 
-/** The people whose messages are removed, and the pronoun for them in the report. */
-interface ForgottenPeople {
-  readonly persons: readonly string[];
-  /** True if everything that any owner has said is removed as well. */
-  readonly ownersToo: boolean;
-  readonly whose: 'yours' | 'theirs';
-}
-
 /**
  * Removes all messages of the person (in a group, those sent there; otherwise in all chats), then
  * the memories.
@@ -267,104 +239,6 @@ async function findRemaining(
     if (lines.some((line) => texts.some((text) => containsPhrase(line, text)))) left.push(name);
   }
   return left;
-}
-
-function renderMemoryList(memories: readonly SavedMemory[], isGroup: boolean): string {
-  const where = isGroup ? ' in this group' : '';
-  if (memories.length === 0) return `I have saved nothing about you${where}.`;
-  const shown = memories.slice(-LISTED);
-  const older = memories.length - shown.length;
-  return [
-    `What I have saved${isGroup ? ' about you in this group' : ''}:\n`,
-    ...(older > 0 ? [`(${older} older ones not shown)\n`] : []),
-    ...shown.map(formatMemoryItem),
-    '\nUse `/forget ID`, `/forget WORDS` or `/forget all` to remove them.',
-  ].join('\n');
-}
-
-function formatConfirmation(count: number, isGroup: boolean): string {
-  return `This removes ${formatCounted(count, 'memory', 'memories')} and everything you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts and jobs you set up. It also stops whatever I am doing for you now. To confirm, send \`/forget all\` once more within ten minutes.`;
-}
-
-function describeTooMany(chosen: readonly SavedMemory[]): string {
-  return [
-    `${chosen.length} memories contain these words, so I removed none. Use more words, or an id:\n`,
-    ...chosen.slice(0, LISTED).map(formatMemoryItem),
-  ].join('\n');
-}
-
-function describeProof(proof: ForgetProof, isOwner: boolean): string {
-  const { removal, forgotten, left, said } = proof;
-  const { memories, lines, failed } = removal;
-  const rows = forgotten === null ? 0 : Object.values(forgotten).reduce((sum, one) => sum + one, 0);
-  const found = memories.length + lines.length + failed.length + rows;
-  if (found === 0 && said === undefined) {
-    return left.length === 0 ? 'I found nothing like that.' : describeLeft(left);
-  }
-  const files = [...new Set(memories.map(({ name }) => name))];
-  return [
-    'Forgotten:\n',
-    `- ${formatCounted(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(formatInlineCode).join(', ')}` : ''}: ${memories.map(({ entry }) => formatInlineCode(entry.id)).join(', ') || 'none'}`,
-    ...lines.map(
-      ({ name, count }) => `- ${formatCounted(count, 'line')} of ${formatInlineCode(name)}`,
-    ),
-    ...(forgotten === null || rows === 0
-      ? []
-      : [
-          `- ${formatCounted(forgotten.history, 'entry', 'entries')} of the history, ${formatCounted(forgotten.messages, 'message')}, ${formatCounted(forgotten.answers, 'answer')}, ${formatCounted(forgotten.steps, 'step')} of turns, ${formatCounted(forgotten.pins, 'note')} beside them and ${formatCounted(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
-          ...(forgotten.copies > 0
-            ? [`- ${formatCounted(forgotten.copies, 'copy', 'copies')} of sent messages deleted`]
-            : []),
-        ]),
-    ...(said === undefined ? [] : listForgottenLines(said)),
-    ...failed.map(
-      ({ name, detail }) => `- **not** from ${formatInlineCode(name)}: ${toLiteralLine(detail)}`,
-    ),
-    ...(left.length === 0 ? [] : [`\n${describeLeft(left)}`]),
-    `\n${said === undefined ? CANNOT : CANNOT_ALL}`,
-  ].join('\n');
-}
-
-const CANNOT =
-  'I cannot take back what is in the chat itself, in backups, in files and recordings that were sent, in earlier versions of SOUL.md, or the same thing in other words.';
-const CANNOT_ALL =
-  'I cannot take back what the platform and the model’s provider keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, or versions of SOUL.md. Links between your accounts, pairings and usage counts stay.';
-
-function listForgottenLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
-  const { messages, rows, cronJobs, whole, groups, search, whose } = said;
-  const places = [
-    ...(whole > 0 ? [formatCounted(whole, 'chat')] : []),
-    ...(groups > 0 ? [formatCounted(groups, 'group')] : []),
-  ].join(' and ');
-  return [
-    `- ${formatCounted(messages, 'message')} of ${whose}${places === '' ? '' : ` in ${places}`}, and ${formatCounted(rows, 'row')} derived from them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
-    ...(cronJobs > 0 ? [`- ${formatCounted(cronJobs, 'job')} of ${whose}`] : []),
-    ...(search === null ? [] : [`- ${describeSearch(search, said.samples.length, whose)}`]),
-  ];
-}
-
-function describeSearch(
-  { found, complete }: RawSearch,
-  samples: number,
-  whose: ForgottenPeople['whose'],
-): string {
-  if (samples === 0)
-    return 'none of these messages is long enough to be searched for in the database files';
-  const scope = complete ? 'the database files' : 'the first half gigabyte of the database files';
-  const what = `I searched ${scope} for ${formatCounted(samples, 'text')} of ${whose}`;
-  if (found === 0) return `${what}, byte by byte: nothing is left`;
-  return `${what}: **${found} of them are still there**, because others said the same or quoted you`;
-}
-
-function describeLeft(left: readonly string[]): string {
-  return `These files still contain the words, and I left them unchanged: ${left.map(formatInlineCode).join(', ')}.`;
-}
-
-function formatMemoryItem({ entry }: SavedMemory): string {
-  const { id, text, type, scope, date, words, automatic } = entry;
-  const how = automatic ? 'saved automatically' : words === 'agent' ? 'my own note' : null;
-  const facts = [type, scope, date, how].filter((fact) => fact !== null);
-  return `- ${formatInlineCode(id)} ${toLiteralMarkdown(text)} (${facts.join(', ')})`;
 }
 
 /** Whether `/forget WORDS` matches this memory, by its id or its text. */

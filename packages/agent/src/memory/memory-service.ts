@@ -1,9 +1,9 @@
 import { type InboundMessage, type Logger, type Reader, reasonOf } from '@parley/core';
 import type { InboxRow, MemoryIndex, Store } from '@parley/store';
 import {
-  Memories,
   type MemoryEntry,
-  type Removal,
+  MemoryFiles,
+  type MemoryRemoval,
   SAVED_FILES,
   type SavedMemory,
   type SaveResult,
@@ -25,7 +25,7 @@ interface MemoryOptions {
 }
 
 /** Saves and removes memories: lines in files, plus a database index of them. */
-export class MemoryService extends Memories {
+export class MemoryService extends MemoryFiles {
   readonly #index: MemoryIndex;
   readonly #log: Logger;
 
@@ -41,7 +41,7 @@ export class MemoryService extends Memories {
     return result;
   }
 
-  override async remove(...of: Parameters<Memories['remove']>): Promise<Removal> {
+  override async remove(...of: Parameters<MemoryFiles['remove']>): Promise<MemoryRemoval> {
     const removal = await super.remove(...of);
     const gone = removal.memories.map(({ name, entry }) => ({ file: name, id: entry.id }));
     await this.#index.remove(gone);
@@ -49,8 +49,8 @@ export class MemoryService extends Memories {
   }
 
   /**
-   * Saves verbatim the requests to remember that the model did not save, marked as automatic (G13).
-   * Can be repeated for the same turn, and never throws.
+   * Saves, verbatim and marked as automatic, the requests to remember that the model did not save
+   * (G13). Can be repeated for the same turn, and never throws.
    */
   async saveAsked(view: WorkspaceView, place: SaveContext): Promise<number> {
     try {
@@ -147,8 +147,9 @@ export function createMemoryKeeper(
 }
 
 /**
- * Returns messages for this kind of reader from which no memory was saved before, because a line
- * that was removed from the files must not return. `letters` speeds up the search for quotations.
+ * Returns the messages for this kind of reader from which no memory has been saved yet, because a
+ * line that was removed from the files must not return. `letters` speeds up the search for
+ * quotations.
  */
 async function listCandidates(
   deps: KeepMemoriesOptions,

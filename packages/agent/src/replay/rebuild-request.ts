@@ -1,13 +1,14 @@
 import { type Logger, mayRead, neutralizeTemplateTokens } from '@parley/core';
 import type { ModelRequest, ModelTool, UserMessage } from '@parley/models';
-import { type AssembledPrompt, layoutNamed } from '@parley/prompt';
+import { type AssembledPrompt, getLayout } from '@parley/prompt';
 import { hashMessage, type NumberedEntry, type StoredPrompt } from '@parley/store';
 import { z } from 'zod';
-import type { HistoryLimits } from '../context/history.ts';
+import { type HistoryLimits, listShortenedPasts } from '../context/history.ts';
 import { createSummaryPart, Summary } from '../context/summary.ts';
 import { buildCheckedRequest, type RequestDraft } from '../loop/model-request.ts';
 import { estimateToolTokens, type ToolSet } from '../tools/tool-registry.ts';
 import { listClientHistory, listClientInstructions } from '../turn/client-request.ts';
+import { getAudience } from '../turn/turn.ts';
 import { joinMessageTexts } from '../turn/turn-text.ts';
 import type { MissingFact } from './outcome.ts';
 import type { TurnRecord } from './recorded-turn.ts';
@@ -50,6 +51,13 @@ export function rebuildRequest(
   const assembled = toAssembledPrompt(prompt);
   for (const past of listPossiblePasts(record)) {
     const draft = { prompt: assembled, ...past, now, ...limits };
+    const rebuilt = completeRequest(record, draft, tools, log);
+    if (isAsRecorded(rebuilt.request, prompt.messages)) return rebuilt;
+  }
+  // Other limits applied than those of today: another window, or one that the provider had stated.
+  const free = { history: { ...limits.history, tokens: Number.POSITIVE_INFINITY } };
+  for (const past of listShortened(record)) {
+    const draft = { prompt: assembled, ...past, now, ...free };
     const rebuilt = completeRequest(record, draft, tools, log);
     if (isAsRecorded(rebuilt.request, prompt.messages)) return rebuilt;
   }
@@ -101,7 +109,7 @@ function createRecordedMessage({ turn, media }: TurnRecord): UserMessage {
 }
 
 /** The recorded layers, in order. Their texts are those that the provider received. */
-export function toAssembledPrompt({ layout, parts }: StoredPrompt): AssembledPrompt {
+function toAssembledPrompt({ layout, parts }: StoredPrompt): AssembledPrompt {
   const fence = findFence(layout);
   return {
     ...{ layout, report: [] },
@@ -114,7 +122,7 @@ export function toAssembledPrompt({ layout, parts }: StoredPrompt): AssembledPro
 /** The fence around the context of messages that joined; a plugin's layout may be gone. */
 function findFence(layout: string): AssembledPrompt['fence'] {
   try {
-    return layoutNamed(layout).userFence;
+    return getLayout(layout).userFence;
   } catch {
     return undefined;
   }
@@ -174,6 +182,23 @@ function* listPossiblePasts({
     const summary = parsed.success ? createSummaryPart(parsed.data, turn.reader) : null;
     const since = entries.filter(({ seq }) => seq > reaches);
     for (const read of listDeliveries(since)) yield { summary, transcript: [...given, ...read] };
+  }
+}
+
+/** The likely histories without their oldest messages, if the record has as many messages. */
+function* listShortened(
+  record: TurnRecord,
+): Generator<Pick<RequestDraft, 'summary' | 'transcript'>> {
+  const { messages } = record.prompt;
+  const [whole] = listPossiblePasts(record);
+  if (whole === undefined) return;
+  const { summary = null, transcript } = whole;
+  const parts = { summary: summary?.text ?? null, entries: transcript };
+  for (const { summary: text, entries } of listShortenedPasts(parts)) {
+    // Each entry is at most one message; the notice and the newest message may add one each.
+    if (text === null || messages.length > entries.length + 2) continue;
+    const part = { source: 'history', audience: getAudience(record.turn.reader), text };
+    yield { summary: part, transcript: entries };
   }
 }
 

@@ -67,7 +67,7 @@ const HINTS: Readonly<Record<MissingFact, string>> = {
   files: 'A file that was sent with this turn is gone: the bytes of files are kept for a day.',
   forgotten: 'A text in this turn was forgotten because a person asked for it.',
   history:
-    'The conversation before this turn is not what the model read then: a message was removed or replaced, or other settings limit the history.',
+    'The conversation before this turn is not what the model read then: a message was removed or replaced.',
   settings:
     'The settings have changed who reads this turn or which format its answer has, so its request would be another one.',
 };

@@ -1,4 +1,4 @@
-import { type OwnersChatDeps, ownersChat } from '@parley/channels';
+import { findOwnerChat, type OwnerChatDeps } from '@parley/channels';
 import { toLiteralLine } from '@parley/core';
 import type { SoulVersion, Store } from '@parley/store';
 import { type NoticeDeps, postNotice } from '../post-message.ts';
@@ -59,7 +59,7 @@ export function createSoulCommand(service: SoulService, localTime: LocalTime) {
         return renderSoulAnswer(
           await service.rollback(number, person, `command:${messageId}`),
           (version) =>
-            `I am back to version ${number}; that is ${formatVersionName(version)} now.\n\n${renderDiff(version)}`,
+            `I am back to version ${number}, which is now ${formatVersionName(version)}.\n\n${renderDiff(version)}`,
         );
       default:
         return `I don’t understand that. Use ${USAGE}`;
@@ -112,7 +112,7 @@ function renderSoulAnswer(
   return answer.kind === 'refused' ? answer.reason : textOfVersion(answer.version);
 }
 
-export interface SoulNoticeServices extends OwnersChatDeps, NoticeDeps {
+export interface SoulNoticeServices extends OwnerChatDeps, NoticeDeps {
   readonly agent: string;
   readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'souls' | 'groupContext'>;
   readonly settings: SoulSettings;
@@ -128,7 +128,7 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   const { agent, store } = deps;
   const unnotified = await store.souls.unnotified(agent);
   if (unnotified.length === 0) return;
-  const chat = await ownersChat(deps);
+  const chat = await findOwnerChat(deps);
   for (const version of unnotified) {
     const notice = formatSoulNotice(version, deps);
     if (notice !== null) {
@@ -147,7 +147,7 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
 const ONLY_ME: Readonly<Record<SoulSettings['humanEdits'], string>> = {
   'seed-only': 'Only I may propose changes to it (`soul.humanEdits` is "seed-only")',
   'until-first-proposal':
-    'Since one of my proposals was applied, only I may propose changes to it (`soul.humanEdits: propose` in the settings accepts yours again)',
+    'Since one of my proposals was applied, only I may propose changes to it (with `soul.humanEdits: propose` in the settings, you can edit it again)',
   propose: 'At that time only I could propose changes to it',
 };
 

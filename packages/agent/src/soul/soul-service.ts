@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { SoulRepository, SoulVersion } from '@parley/store';
 import {
-  localLock,
+  createLocalLock,
+  getSoulText,
   type ManagedFile,
   SOUL,
   type SoulFile,
   type SoulOnDisk,
-  soulText,
   type WriteSoul,
 } from '@parley/workspace';
 import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
@@ -21,7 +21,7 @@ interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
   readonly by: string;
 }
 
-/** The result of a `/soul` command. `reason` is a text for the sender. */
+/** The result of a `/soul` command. `reason` is shown to the sender. */
 export type SoulAnswer =
   | { readonly kind: 'done'; readonly version: SoulVersion }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -55,20 +55,20 @@ const CONFLICT = 'SOUL.md changed in the meantime; please look again.';
 const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
 
 /**
- * Manages SOUL.md of one agent (W06). Every change goes through this class, which proposes, judges,
- * applies and rolls back versions. The store holds the versions, the file is a copy of the version
- * in use, and an edit of the file becomes a proposal.
+ * Manages the SOUL.md of one agent (W06). Every change goes through this class, which proposes,
+ * judges, applies and rolls back versions. The store holds the versions, the file is a copy of the
+ * version in use, and an edit to the file becomes a proposal.
  */
 export class SoulService implements ManagedFile {
   readonly name = SOUL;
   readonly settings: SoulSettings;
   readonly #soul: SoulOptions;
-  readonly #evaluations = localLock();
+  readonly #evaluations = createLocalLock();
   /**
    * Allows one sync at a time, because two syncs that detect the same edit would both restore the
    * file.
    */
-  readonly #syncs = localLock();
+  readonly #syncs = createLocalLock();
   /** The file and the version in use as of the last sync. */
   #synced = '';
   #retryAt = 0;
@@ -96,7 +96,7 @@ export class SoulService implements ManagedFile {
     return souls.hasAgentChange(agent);
   }
 
-  /** Turns edits of the file into proposals. Returns the version in use; null before the seed. */
+  /** Turns edits to the file into proposals. Returns the version in use; null before the seed. */
   async current(): Promise<SoulVersion | null> {
     try {
       return await this.sync('settled');
@@ -115,7 +115,7 @@ export class SoulService implements ManagedFile {
     return !isBusy && this.#mark(inUse) === this.#synced;
   }
 
-  /** Turns edits to the file into proposals, and judges those that need no model. */
+  /** Turns edits to the file into proposals, and judges those that do not need a model. */
   async syncFromDisk(): Promise<void> {
     await this.sync('settled');
     await this.#judgeByRules();
@@ -148,7 +148,7 @@ export class SoulService implements ManagedFile {
     if (proposal.author === 'agent' && this.settings.apply === 'never')
       return refuseSoulChange(FROZEN);
     if (raw.length > MAX_SOUL * 2) return refuseSoulChange('That is far too long for SOUL.md.');
-    const text = soulText(raw);
+    const text = getSoulText(raw);
     if (inUse === null) return this.#seed({ ...proposal, text });
     const version = { ...proposal, text, head: inUse.head, ...compareWithInUse(inUse, text) };
     const stored = await souls.propose(agent, version, MAX_OPEN, clock());
@@ -164,7 +164,9 @@ export class SoulService implements ManagedFile {
   /** Stores the first version, which must come from a person. */
   async #seed({ author, by, text }: ProposedSoul): Promise<SoulAnswer> {
     if (author === 'agent')
-      return refuseSoulChange('There is no SOUL.md yet, and a person writes the first.');
+      return refuseSoulChange(
+        'There is no SOUL.md yet, and only a person can write the first one.',
+      );
     if (text.trim() === '') return refuseSoulChange('It is empty.');
     const { agent, souls, clock } = this.#soul;
     await souls.seed(agent, { text, head: '', by }, clock());
@@ -340,7 +342,7 @@ function findObjection(
       return `Version ${number} was vetoed.`;
     case 'replaced':
       return version.appliedAt === null
-        ? `Version ${number} was superseded by another one; propose it again.`
+        ? `Version ${number} was superseded by another version; propose it again.`
         : `Version ${number} was in use before: \`/soul rollback ${number}\`.`;
   }
 }

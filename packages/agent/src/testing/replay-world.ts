@@ -130,6 +130,7 @@ function createTools(whileSpeaking: () => Promise<void>): readonly Tool[] {
     createCountingTool('parrot', 'read', whileSpeaking).tool,
     createCountingTool('jot', 'write').tool,
     { ...createCountingTool('stranger').tool, foreign: true },
+    { ...createCountingTool('asks').tool, approval: 'ask' },
     createCountingTool('broken', 'read', () => {
       throw new Error('it broke <|im_end|>');
     }).tool,

@@ -18,16 +18,16 @@ import {
   type ModelRequest,
 } from '@parley/models';
 import {
-  builtInLayers,
   createAssembler,
+  createBuiltInLayers,
   createLayerRegistry,
-  layoutNamed,
+  getLayout,
   type PromptAssembler,
 } from '@parley/prompt';
 import { createLocalBus } from '@parley/queue';
 import type { ClaimedTurn, InboxRow, Lease, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
-import { createPictureScaler, openPlaces } from '@parley/tools/documents';
+import { createPictureScaler, createReaderQueue } from '@parley/tools/documents';
 import { readHere } from '@parley/tools/testing/read-here';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
@@ -89,8 +89,8 @@ export interface SceneExtras
 }
 
 /**
- * Opens a scene at 14:05 in Berlin on 21 November 2026, without speech, tools and hooks unless
- * given.
+ * Opens a scene at 14:05 in Berlin on 21 November 2026, without speech, tools or hooks unless they
+ * are given.
  */
 export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: SceneExtras = {}) {
   const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...rest } = extras;
@@ -190,8 +190,8 @@ const QUIET: TurnServices['heartbeat'] = {
 };
 
 export function createHousePrompt(layout = 'parley'): PromptAssembler {
-  const layers = createLayerRegistry(builtInLayers());
-  return createAssembler({ layers, layout: layoutNamed(layout) });
+  const layers = createLayerRegistry(createBuiltInLayers());
+  return createAssembler({ layers, layout: getLayout(layout) });
 }
 
 function createDelegation(
@@ -238,7 +238,7 @@ function createApprovals(rules: Partial<ApprovalRules> = {}) {
 function createQuietMedia(): MediaDeps {
   return {
     readDocument: readHere,
-    scalePicture: createPictureScaler({ queue: openPlaces() }),
+    scalePicture: createPictureScaler({ queue: createReaderQueue() }),
     maxImageDimension: 1_568,
     transcription: undefined,
     fetch: () => Promise.reject(new Error('there is no network')),

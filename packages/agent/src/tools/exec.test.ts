@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EXAMPLE_FACTS } from '@parley/core/testing';
-import { builtInLayers, characterSource } from '@parley/prompt';
-import { createPromptFiles, openSkills, skillFolders } from '@parley/workspace';
+import { createBuiltInLayers, createPersonaSource } from '@parley/prompt';
+import { createPromptFiles, listSkillFolders, openSkills } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { createExecTool, createSandboxSource, type ExecDeps } from './exec.ts';
@@ -43,7 +43,7 @@ function exec(deps: Partial<ExecDeps> = {}) {
 function declaredReads(workspace: string): readonly string[] {
   const nowhere = join(workspace, '../nowhere');
   const skills = openSkills({
-    folders: skillFolders({
+    folders: listSkillFolders({
       ...{ extra: [join(workspace, 'my/skills')], bundled: nowhere, data: nowhere, home: nowhere },
       ...{ project: workspace, workspace },
     }),
@@ -52,11 +52,11 @@ function declaredReads(workspace: string): readonly string[] {
     reserved: [],
     home: nowhere,
   });
-  const character = characterSource({
+  const character = createPersonaSource({
     persona: { name: 'pirate', builtIn: null },
     format: { name: 'loud', builtIn: null },
   });
-  return [...builtInLayers(), character, skills].flatMap(({ reads = [] }) => reads);
+  return [...createBuiltInLayers(), character, skills].flatMap(({ reads = [] }) => reads);
 }
 
 describe.runIf(inject('bubblewrapPath'))('exec', () => {
@@ -74,7 +74,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(ended).toMatchObject({ failed: true, note: expect.stringContaining('Exit code 3') });
     expect(ended.note).toContain('It printed nothing.');
     const killed = await scene.use(exec(), { command: 'echo started; sleep 60', seconds: 1 });
-    expect(killed.note).toMatch(/^\[Killed after 1\.\d s: it took longer than it may\..*\]$/);
+    expect(killed.note).toMatch(/^\[Killed after 1\.\d s: it exceeded its time limit\..*\]$/);
     expect(killed.text).toBe('started');
   });
 
@@ -118,8 +118,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
       .map((path) => `mkdir -p ${dirname(path)}; echo evil > ${path}`)
       .concat('mv my other; mkdir -p my/skills; echo evil > my/skills/x.md; mv .agents agents')
       .join('; ');
-    // Two sandboxes at a time: the first one to end must leave the protection of the other in
-    // place.
+    // Two sandboxes at a time: the first one to end must not remove the other one's protection.
     const [first, second] = [exec({ promptFiles }), exec({ promptFiles })];
     await Promise.all([
       scene.use(first, { command }),
@@ -129,7 +128,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(readdirSync(scene.folder).filter((name) => name !== '.parley')).toEqual(before);
   });
 
-  it('[W02] [W09] exposes no private file through unusual spellings of its name', async () => {
+  it('[W02] [W09] does not expose a private file through unusual spellings of its name', async () => {
     scene.put('MEMORY.md', 'canary');
     scene.put('Skills/brew/SKILL.md', '---\nname: brew\ndescription: Tea.\n---\nBrew.');
     const names = [
@@ -197,7 +196,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
   });
 });
 
-describe('the sandbox in the prompt of an owner', () => {
+describe('the sandbox in an owner’s prompt', () => {
   const settings = { approval: 'never', network: false, seconds: 20, maxSeconds: 30 } as const;
   const bounds = { maxCharacters: 1_000, processes: 64, memoryMb: 500, diskMb: 400 };
   const turn = (kind: 'owner' | 'guest') => {
@@ -214,7 +213,7 @@ describe('the sandbox in the prompt of an owner', () => {
   };
 
   it.runIf(inject('bubblewrapPath'))(
-    '[P06] [G06] states which files commands can access, their limits, and which files earlier commands left',
+    '[P06] [G06] states which files commands can access, what limits they have, and which files earlier commands left behind',
     async () => {
       const source = createSandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
       await scene.use(exec(), {

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import type { ContextSource } from '@parley/prompt';
-import type { CommandResult, Ending } from '@parley/tools/sandbox';
+import type { CommandResult, EndingReason } from '@parley/tools/sandbox';
 import {
   CLOSED_TO_COMMANDS,
-  otherFiles,
+  listOtherFiles,
   type PromptFiles,
   type Workspace,
 } from '@parley/workspace';
@@ -28,8 +28,8 @@ export interface ExecDeps {
   /** The files that become prompt text, which are read-only for commands. */
   readonly promptFiles: Pick<PromptFiles, 'patterns'>;
   /**
-   * The folders with Parley's data and the user's home. A workspace that contains one of these
-   * folders is refused.
+   * Parley's data folder and the user's home folder. A workspace that contains one of these folders
+   * is refused.
    */
   readonly forbidden: readonly string[];
 }
@@ -116,12 +116,12 @@ function describeExit({ exitCode, signal, ended, tookMs }: CommandResult): strin
   return `[Exit code ${exitCode}${signal === null ? '' : ` (${signal})`} ${took}.]`;
 }
 
-const WHY: Readonly<Record<Ending, string>> = {
-  time: 'it took longer than it may',
+const WHY: Readonly<Record<EndingReason, string>> = {
+  time: 'it exceeded its time limit',
   stopped: 'the turn was stopped',
-  processes: 'it started more processes than it may',
-  memory: 'it used more memory than it may',
-  disk: 'it wrote more than it may',
+  processes: 'it started too many processes',
+  memory: 'it used too much memory',
+  disk: 'it wrote too much data',
 };
 
 function toPlainOutput(output: string): string {
@@ -155,7 +155,7 @@ export function createSandboxSource(
     id: 'sandbox',
     async gather({ reader }) {
       if (reader.kind !== 'owner') return {};
-      const { files, total } = await otherFiles(folder, MAX_FILES, CLOSED_TO_COMMANDS);
+      const { files, total } = await listOtherFiles(folder, MAX_FILES, CLOSED_TO_COMMANDS);
       return { sandbox: { kind: 'bubblewrap', text, files, totalFileCharacters: total } };
     },
   };

@@ -1,4 +1,9 @@
-import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
+import {
+  findNamedChat,
+  listOwnerChats,
+  type NamedChat,
+  type OwnerChatDeps,
+} from '@parley/channels';
 import { type InboundMessage, type ReplyRoute, stripNoncharacters } from '@parley/core';
 import type { InboxRow, Store } from '@parley/store';
 import { z } from 'zod';
@@ -6,7 +11,7 @@ import { type PostDeps, type PostedMessage, postMessage } from '../post-message.
 import { FILE_HINT, openOutgoingFile } from './send-file.ts';
 import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
-interface MessageToolDeps extends OwnersChatDeps, Omit<PostDeps, 'clock'> {
+interface MessageToolDeps extends OwnerChatDeps, Omit<PostDeps, 'clock'> {
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly store: Pick<Store, 'inbox' | 'links' | 'outbox' | 'groupContext' | 'agentFiles'>;
 }
@@ -87,9 +92,7 @@ function createMessageInput(names: readonly string[]) {
   });
 }
 
-/**
- * Adds the message to the context of its chat, so that the agent understands replies to it there.
- */
+/** Adds the message to its chat's context, so that the agent understands replies to it there. */
 async function addToGroupContext(
   { store }: MessageToolDeps,
   { route, conversationId }: Extract<FoundChat, { kind: 'chat' }>,
@@ -141,12 +144,12 @@ async function findOwnersChat(
   here: InboundMessage | undefined,
 ): Promise<FoundChat> {
   const others: InboxRow[] = [];
-  for await (const { last } of ownersChats(deps)) {
+  for await (const { last } of listOwnerChats(deps)) {
     const { message } = last;
     if (isSameChat(message, here)) continue;
     if (channel === undefined || message.channel === channel) others.push(last);
   }
-  // Prefers a chat of the owner who asks.
+  // Prefers a chat with the owner who asks.
   const own = others.find(({ message }) => message.sender.id === here?.sender.id);
   const row = own ?? others[0];
   if (row !== undefined) return toOneChat(row, { isOwners: true });
@@ -160,7 +163,7 @@ async function findChatByName(
   named: NamedChat,
   here: InboundMessage | undefined,
 ): Promise<FoundChat> {
-  const known = await namedChat(deps, name, named);
+  const known = await findNamedChat(deps, name, named);
   if (known.kind === 'none') return known;
   const { last, inThread } = known;
   if (inThread && isSameChat(last.message, here)) {
@@ -180,7 +183,7 @@ function toOneChat(
   { route, conversationId }: InboxRow,
   { isOwners }: Pick<FoundOneChat, 'isOwners'>,
 ) {
-  // The message is sent without quoting another one.
+  // The message does not quote another message.
   const { replyToMessageId: _, ...free } = route;
   return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies FoundOneChat;
 }

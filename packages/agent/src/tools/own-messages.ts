@@ -1,5 +1,5 @@
 import type { InboundMessage, PartAction, ReplyRoute } from '@parley/core';
-import type { NewPart, OwnAnswer, Post, Store } from '@parley/store';
+import type { NewPart, OwnAnswer, PostRequest, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, renderParts } from '../post-message.ts';
 import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -149,14 +149,14 @@ async function actOnMessage(
   { route, callId, turnId, clock }: ToolCall,
   kind: PartAction,
   body: NewPart['body'],
-  changes?: Post['changes'],
+  changes?: PostRequest['changes'],
 ): Promise<ToolOutcome> {
   if (route === undefined || route.acts?.includes(kind.kind) !== true) {
     return createFailure('Not done: this chat cannot do that.');
   }
   const part = { route, body, act: kind };
   const turn = { id: turnId, most: MAX_PER_TURN };
-  const post: Post = {
+  const post: PostRequest = {
     key: callId,
     turn,
     parts: [part],
@@ -165,7 +165,7 @@ async function actOnMessage(
   const posted = await store.outbox.post(post, clock());
   if (!('chat' in posted)) {
     return createFailure(
-      'Not done: this turn was stopped, the message is gone, a person has taken over the chat, or the turn has done as many things as it may.',
+      'Not done: this turn was stopped, the message is gone, a person has taken over the chat, or the turn has reached its maximum number of actions.',
     );
   }
   await deliver(route.channel, route.account, route.chatId);
@@ -186,8 +186,8 @@ interface ChangeRequest {
 
 /**
  * Whether an answer to these people may be edited or deleted. Guests in a group may only change
- * answers to themselves, because the group takes all of the bot's messages for its own text. If
- * several people ask together, each of them must be entitled, because any of them may have
+ * answers to themselves, because the group regards everything that the bot sends as the bot's own
+ * text. If several people ask together, each of them must be entitled, because any of them may have
  * requested the change. Only owners may change an answer whose recipients are unknown.
  */
 export function canChangeAnswer(

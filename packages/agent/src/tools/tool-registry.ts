@@ -138,7 +138,7 @@ type ToolFault = Pick<ToolProblem, 'code' | 'message'>;
  * How the operator of an MCP server can resolve a problem with a tool. The author of a plugin
  * changes the code instead.
  */
-const BLOCK = 'or add it to “tools.block” of the server';
+const BLOCK = 'or add the tool to the server’s “tools.block”';
 
 function isServerTool({ tier }: Tool): boolean {
   return tier === 'external-mcp';
@@ -284,7 +284,7 @@ function createPlaceholder(tool: Tool, mode: ConversationMode): Tool {
   return { ...tool, effect: 'read', approval: 'never', run: async () => ({ text, failed: true }) };
 }
 
-/** Whether the mode of the conversation has replaced a tool by a placeholder. */
+/** Whether the conversation's mode has replaced a tool with a placeholder. */
 export function isPlaceholderTool({ notes }: ToolSet, tool: string): boolean {
   return notes.some(({ name, placeholder }) => name === tool && placeholder === true);
 }

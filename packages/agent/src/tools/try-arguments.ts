@@ -1,5 +1,5 @@
 import { CheckError, type CheckRunner } from '@parley/core';
-import { type ModelToolCall, toolArguments } from '@parley/models';
+import { type ModelToolCall, parseToolArguments } from '@parley/models';
 import { createFailure, type ToolOutcome } from './tool.ts';
 import type { ToolSet } from './tool-registry.ts';
 
@@ -16,7 +16,7 @@ export async function tryArguments(
   call: ModelToolCall,
   stop: AbortSignal,
 ): Promise<ToolOutcome | null> {
-  const input = toolArguments(call);
+  const input = parseToolArguments(call);
   if (input === null || isQuickToCheck(call.name, input, tools)) return null;
   const schema = tools.offered.find(({ name }) => name === call.name)?.inputSchema ?? {};
   try {

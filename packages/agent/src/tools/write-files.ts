@@ -1,4 +1,4 @@
-import { isOwnersByDefault, type PromptFiles, type WritePlan } from '@parley/workspace';
+import { isPrivateByDefault, type PromptFiles, type WritePlan } from '@parley/workspace';
 import { z } from 'zod';
 import { explainAbsent, PATH_HINT, toWorkspacePath, WHOLE_FILE } from './read-files.ts';
 import {
@@ -54,7 +54,7 @@ function proposeWrite(promptFiles: PromptFiles, plan: WritePlan): Proposal | nul
   if (access === 'closed' && !promptFiles.includes(name)) return null;
   // A file in a prompt folder for others, and any new file that is not the owner's by default, is
   // meant for others even if it is private now.
-  const isForOthers = !isOwnersByDefault(name) && (created || name.includes('/'));
+  const isForOthers = !isPrivateByDefault(name) && (created || name.includes('/'));
   return {
     shown: { path: name, readers: READERS[access], whole_file: content },
     content,

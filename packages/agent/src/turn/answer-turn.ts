@@ -1,6 +1,6 @@
 import { ParleyError, type Reader, ResponseFormatError } from '@parley/core';
 import { ModelError, type ModelFailure } from '@parley/models';
-import { type StopReason, stopReasonOf } from '@parley/queue';
+import { getStopReason, type StopReason } from '@parley/queue';
 import { retryWithLessContext } from '../context/less-context.ts';
 import { readHistory } from '../context/summary.ts';
 import { callTools } from '../loop/call-tools.ts';
@@ -74,7 +74,7 @@ export async function catchModelFailure<Found>(
     return (await work()) ?? { outcome: 'fenced' };
   } catch (error) {
     // The turn stays unfinished, so that another run resumes it; after a stop it is already closed.
-    const stop = stopReasonOf(signal);
+    const stop = getStopReason(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
     if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
     const isOurs = [TurnLimitError, SpendCapError, ResponseFormatError].some(

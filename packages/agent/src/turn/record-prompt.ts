@@ -8,7 +8,7 @@ import {
   type SentRequest,
 } from '@parley/core';
 import type { ModelMessage, ModelRequest, ModelTool } from '@parley/models';
-import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
+import { type AssembledPrompt, type SentParts, toSentPrompt } from '@parley/prompt';
 import type { NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { estimateMessageTokens } from '../context/history.ts';
@@ -73,7 +73,7 @@ function describeRequest(
   { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
   known: SentParts = new WeakMap(),
 ) {
-  const { parts, ...sent } = sentPromptOf(prompt, known);
+  const { parts, ...sent } = toSentPrompt(prompt, known);
   return {
     ...sent,
     parts: tools.length === 0 ? parts : [createToolsPart(tools, reader, known), ...parts],

@@ -5,7 +5,7 @@ import {
   type Runtime,
   reasonOf,
 } from '@parley/core';
-import { type LaneLease, type RunTurn, stopReasonOf } from '@parley/queue';
+import { getStopReason, type LaneLease, type RunTurn } from '@parley/queue';
 import type { ClaimedTurn } from '@parley/store';
 import { openGate } from '../approvals/approval-gate.ts';
 import { openLaterMessages } from '../busy/later-messages.ts';
@@ -114,7 +114,7 @@ async function runTurn(
   try {
     const ended = await answerMessages(services, turn, claimed, run);
     // If a later message ended the turn, the commit was refused.
-    const isInterrupted = stopReasonOf(later.signal) === 'interrupted';
+    const isInterrupted = getStopReason(later.signal) === 'interrupted';
     return ended.outcome === 'fenced' && isInterrupted ? { outcome: 'interrupted' } : ended;
   } finally {
     later.end();
@@ -136,7 +136,7 @@ export function findExhaustedReason(
 }
 
 const GAVE_UP =
-  'Something went wrong each time I tried to answer this, and I have given up on it. Please ask again; the log says what it was.';
+  'Something went wrong each time I tried to answer this, and I have given up on it. Please ask again; the log shows the error.';
 
 /** Runs `/compact` first if a message asks for it, then answers the rest. */
 async function answerMessages(
@@ -148,7 +148,7 @@ async function answerMessages(
   const compacted = await runCompactCommand(services.compactor, turn, run.signal);
   if (compacted === null) return answerChat(services, turn, run, []);
   if (compacted === 'stopped') {
-    return { outcome: AFTER_STOP[stopReasonOf(run.signal) ?? 'handed-back'] };
+    return { outcome: AFTER_STOP[getStopReason(run.signal) ?? 'handed-back'] };
   }
   const { notice, rest } = compacted;
   if (rest.length === 0) return commitNotice(services, { turn, run }, notice);

@@ -98,7 +98,6 @@ export function createIdForm(
   };
 }
 
-export const WHOAMI =
-  'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
+export const WHOAMI = 'The bot answers a stranger with their id; /whoami shows it, too';
 export const LISTED =
   '"parley channels" lists the groups in which the bot was mentioned, with their ids';

@@ -104,7 +104,7 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
   });
 
   it.each([
-    ['slack', 'person', '@ann', 'a @name can pass to somebody else'],
+    ['slack', 'person', '@ann', 'a @name can be transferred to somebody else'],
     ['slack', 'group', '#general', 'a #name can change'],
     ['teams', 'person', GUID, 'an Entra id'],
     ['google-chat', 'person', 'ann@example.org', 'email addresses to apps'],

@@ -18,7 +18,7 @@ const person = createIdForm(
     howToFind: `In Slack: open the person's profile, ⋮, Copy member ID. ${WHOAMI}`,
     explain: (written) =>
       /^@/.test(trimCopiedId(written))
-        ? 'a @name can pass to somebody else, so it does not count'
+        ? 'a @name can be transferred to somebody else, so it does not count'
         : undefined,
   },
   [

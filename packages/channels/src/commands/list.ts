@@ -57,7 +57,7 @@ export function listMenu(commands: readonly ChatCommand[]): readonly CommandInfo
   }));
 }
 
-/** The commands shown in the menus of platforms, the page and the API. */
+/** The commands shown in the platforms' menus, on the page and through the API. */
 export const COMMANDS: readonly CommandInfo[] = listMenu(CHAT_COMMANDS);
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '@parley/core';
 import { render } from '@parley/markup';
-import type { NewPart, Pairing, PairingRequest, Store } from '@parley/store';
+import type { NewPart, PairingRequest, PairingState, Store } from '@parley/store';
 import { canAllowStranger } from '../ingress/agent-route.ts';
 import { typedPairingCode } from '../ingress/one-time-code.ts';
 import { createNoticeParts } from '../ingress/route.ts';
@@ -31,8 +31,8 @@ export const pair = defineChatCommand({
 
 /**
  * `/pair` outside a chat: admits the sender with the code `argument`, or lists the waiting people
- * if it is empty. A running gateway notifies the admitted person within seconds; otherwise the next
- * gateway does at its start.
+ * if it is empty. A running gateway notifies the admitted person within seconds; otherwise the
+ * person is notified when the next gateway starts.
  */
 export async function pairOutsideChat(
   store: Pick<Store, 'pairing'>,
@@ -71,7 +71,7 @@ function createWelcomeParts({ route }: PairingRequest): readonly NewPart[] {
   return createNoticeParts(text, route, { conversationId: null });
 }
 
-function describePairing(argument: string, { approved, pending }: Pairing): string {
+function describePairing(argument: string, { approved, pending }: PairingState): string {
   const waiting =
     pending.length === 0
       ? 'No one is waiting for access.'

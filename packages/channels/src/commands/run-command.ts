@@ -20,10 +20,10 @@ import { describeUnusedInput, splitCommand, toFollowingMessage } from './typed-c
 
 /**
  * Runs a command without acquiring the lane or calling the model, so that it overtakes waiting
- * messages (F09). The command's effect, answer and inbox row are one transaction. A message after
- * the command, as in `/new plan a picnic`, then waits for a turn, if the command was run and the
- * conversation may hold one more message. `in-turn`: the command will run as a turn, so nothing was
- * done yet.
+ * messages (F09). The command's effect, answer and inbox row are stored in one transaction. A
+ * message after the command, as in `/new plan a picnic`, then waits for a turn, if the command was
+ * run and the conversation may hold one more message. `in-turn`: the command will run as a turn, so
+ * nothing was done yet.
  */
 export async function runCommand(
   deps: IngressDeps,

@@ -9,8 +9,8 @@ import {
 type ServiceName = Exclude<keyof CommandServices, 'statusLine'>;
 
 /**
- * A command answered by the service of the same name; `unavailable` is the answer when the service
- * is missing.
+ * A command answered by the service with the same name; `unavailable` is the answer when the
+ * service is missing.
  */
 export function createServiceCommand(
   command: Omit<ReadyCommand, 'name' | 'prepare' | 'run'> & { readonly name: ServiceName },

@@ -1,4 +1,4 @@
-import type { Stopped } from '@parley/store';
+import type { StoppedWork } from '@parley/store';
 import { type CommandAsker, defineChatCommand } from './command.ts';
 
 export const stop = defineChatCommand({
@@ -18,16 +18,15 @@ export const stop = defineChatCommand({
 });
 
 function describeStop(
-  { stoppedTurn, setAside, stoppedSubAgents }: Stopped,
+  { stoppedTurn, setAside, stoppedSubAgents }: StoppedWork,
   { mayChangeChat }: CommandAsker,
 ): string {
   const isStopped = stoppedTurn !== null || stoppedSubAgents.length > 0;
   const nothing = mayChangeChat
     ? 'Nothing was running.'
-    : 'Nothing that only you asked for is running.';
+    : 'I am not working on anything that only you asked for.';
   const stopped = isStopped ? 'Stopped.' : nothing;
   if (setAside === 0) return stopped;
-  const messages =
-    setAside === 1 ? 'One message that waited is' : `${setAside} messages that waited are`;
+  const messages = setAside === 1 ? 'One waiting message was' : `${setAside} waiting messages were`;
   return `${stopped} ${messages} set aside unanswered.`;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPassing, type OutboxRepository, StoreError } from '@parley/store';
+import { isTemporaryFailure, type OutboxRepository, StoreError } from '@parley/store';
 
 const RETRY_DELAY_MS = 200;
 /**
@@ -33,7 +33,7 @@ async function retryUntilStored<T>(signal: AbortSignal, store: () => Promise<T>)
       return await store();
     } catch (error) {
       if (error instanceof StoreError && error.code === 'store-failed') unexplained += 1;
-      else if (!isPassing(error)) throw error;
+      else if (!isTemporaryFailure(error)) throw error;
       if (signal.aborted || unexplained > MAX_UNEXPLAINED) throw error;
       await sleep(RETRY_DELAY_MS, undefined, { signal }).catch(() => undefined);
     }

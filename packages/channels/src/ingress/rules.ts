@@ -84,7 +84,7 @@ export interface IngressLimits {
   readonly groupContextMessages?: number | undefined;
 }
 
-/** The rules for several agents; absent when there is only one. */
+/** The rules for several agents; absent when there is only one agent. */
 export interface AgentRules {
   /** The id of the default agent. */
   readonly id: string;

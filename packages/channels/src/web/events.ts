@@ -76,7 +76,7 @@ export interface WebChat {
   readonly conversation: string;
   readonly title: string;
   readonly at: number;
-  /** When a part was last sent to the chat, in ms; 0 if none was sent. */
+  /** When a message part was last sent to the chat, in ms; 0 if none was sent. */
   readonly answeredAt: number;
 }
 

@@ -200,7 +200,7 @@ describe('the event stream', () => {
   });
 });
 
-describe('a part with buttons', () => {
+describe('a message part with buttons', () => {
   it('[F04] [G05] keeps its buttons on the page, as the front end declares', async () => {
     const { adapter, ask } = webFront(accepted);
     expect(adapter.capabilities.buttons).toBe(true);
@@ -250,7 +250,7 @@ describe('the history', () => {
   });
 });
 
-describe('the shutdown of the gateway', () => {
+describe('shutting down the gateway', () => {
   it('[D11] waits for a message that is being stored, and ends the open pages', async () => {
     const { promise: storing, resolve: stored } = Promise.withResolvers<void>();
     const { ask, post, adapter, received } = webFront(async () => {
@@ -296,7 +296,7 @@ const part = (partId: string, size: number) => ({
   at: 1,
 });
 
-describe('live events of a page', () => {
+describe('live events for a page', () => {
   it('reach only the viewers of the chat', async () => {
     const { hub, open } = scene();
     const page = open();
@@ -305,7 +305,7 @@ describe('live events of a page', () => {
     expect(await readEvents(page, 2)).toEqual([{ type: 'alive' }, stream(1)]);
   });
 
-  it('omit unfinished answers for a slow page, but never finished ones', async () => {
+  it('omit unfinished answers for a slow page, but never finished answers', async () => {
     const { hub, open } = scene();
     const page = open();
     for (let piece = 0; piece < 50; piece += 1) hub.publish('main', stream(100_000));

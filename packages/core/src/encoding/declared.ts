@@ -1,7 +1,7 @@
 import { decodeAs, type Encoding } from './labels.ts';
 import { computePlausibility } from './plausible.ts';
 
-/** The number of bytes in which a file's own declaration is searched. */
+/** How many bytes are searched for a file's own declaration. */
 const LOOKED_AT = 2_048;
 
 /**
@@ -21,8 +21,8 @@ const STATEMENTS: readonly RegExp[] = [
   /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)/i,
   /^\s*<[\s\S]*?<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)/i,
   /^@charset\s+"([\w.:-]+)"/i,
-  // Matches the declaration in the first two lines of a source file (PEP 263), or one for an
-  // editor.
+  // Matches the declaration in the first two lines of a source file (PEP 263), or an editor's
+  // declaration.
   /^(?:[^\n]*\n)?[ \t\f]*(?:#|\/\/|--|;|%|"|\/\*)[^\n]*?coding[:=]\s*([\w.-]+)/,
   /^BEGIN:V[\s\S]{0,400}?;CHARSET=["']?([\w.:-]+)/i,
 ];

@@ -82,7 +82,7 @@ export interface DecodedText {
   readonly certainty: 'sure' | 'guess' | 'none';
 }
 
-/** Known facts about the bytes. */
+/** What is known about the bytes. */
 export interface EncodingHints {
   /**
    * The charset declared by a header, a MIME part or a person. The charset is used if it fits the
@@ -129,7 +129,8 @@ function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
   for (const [mark, encoding] of MARKS) {
     if (!mark.every((byte, at) => bytes[at] === byte)) continue;
     const content = bytes.subarray(mark.length);
-    // If other programs appended to the file in UTF-8, its mark no longer applies to all of it.
+    // If other programs appended to the file in UTF-8, the mark no longer applies to the whole
+    // file.
     if (!isMostlyReplaced(content, encoding)) return { encoding, certainty: 'sure', content };
   }
   return null;
@@ -161,7 +162,7 @@ function isUnlikelyUtf8(bytes: Uint8Array): boolean {
   return computePlausibility(decodeAs('utf-8', bytes), 'utf-8') < 0.5;
 }
 
-/** The length of such a text, in bytes. */
+/** The length of such text, in bytes. */
 const A_FEW_WORDS = 64;
 
 const MULTI_BYTE: ReadonlySet<Encoding> = new Set([

@@ -15,7 +15,7 @@ const GERMAN =
 const GREEK = 'Η συνάντηση μεταφέρθηκε για την Τετάρτη, επειδή το τρένο καθυστερεί.';
 const TURKISH = 'Toplantı çarşambaya ertelendi, çünkü tren gecikiyor. İyi günler, ağaç, şimdi.';
 
-/** Texts of one sentence, by the encoding in which programs save them. */
+/** Samples of one sentence, by the encoding in which programs save them. */
 const SENTENCES: readonly (readonly [encoding: string, saved: string, text: string])[] = [
   ['gb18030', 'gb18030', CHINESE],
   ['big5', 'big5', TAIWANESE],
@@ -46,11 +46,11 @@ describe('text decoded from bytes', () => {
     ['UTF-16BE', [0xfe, 0xff, 0, 0x68, 0, 0x69]],
     ['UTF-32LE', [0xff, 0xfe, 0, 0, 0x68, 0, 0, 0, 0x69, 0, 0, 0]],
     ['UTF-32BE', [0, 0, 0xfe, 0xff, 0, 0, 0, 0x68, 0, 0, 0, 0x69]],
-  ])('[W10] has no byte order mark of %s', (_name, bytes) => {
+  ])('[W10] does not contain the byte order mark of %s', (_name, bytes) => {
     expect(decodeText(Uint8Array.from(bytes))).toMatchObject({ text: 'hi', certainty: 'sure' });
   });
 
-  it('[W10] is decoded from Japanese mail that switches character sets, without confusing the colors of a log with it', () => {
+  it('[W10] is decoded from Japanese mail that switches character sets; colors in a log do not count as such a switch', () => {
     const mail = Buffer.from('\u001b$B2q5D\u001b(B OK', 'latin1');
     expect(decodeText(mail)).toMatchObject({ text: '会議 OK', encoding: 'iso-2022-jp' });
     const log = Buffer.from('\u001b[31mFehler\u001b[0m: Grüße\u001b(B\n');
@@ -132,13 +132,13 @@ describe('text decoded from bytes', () => {
     ['windows-1251', 'win1251', 'ВНИМАНИЕ! ВАЖНО!'],
     ['windows-1252', 'win1252', '§ 5 BGB'],
   ])(
-    '[W10] of a few words is decoded as %s if their letters are common in it',
+    '[W10] is decoded as %s if there are only a few words but their letters are common in that encoding',
     (encoding, saved, text) => {
       expect(decodeText(iconv.encode(text, saved))).toMatchObject({ encoding, text });
     },
   );
 
-  it('[W10] is not decoded as Latin-1 only because a program declares that for everything it sends', () => {
+  it('[W10] is not decoded as Latin-1 only because a program declares Latin-1 for everything it sends', () => {
     for (const [saved, text] of [
       ['gbk', CHINESE],
       ['win1251', RUSSIAN],
@@ -151,7 +151,7 @@ describe('text decoded from bytes', () => {
   });
 
   it.each(['utf-16le', 'utf-16be'])(
-    '[W10] in %s continues in UTF-8 where a shell appended to it',
+    '[W10] continues in UTF-8 where a shell appended to a %s file',
     (encoding) => {
       const before = '\uFEFF# Aufgaben\r\n- [ ] Käse kaufen\r\n';
       const after = '- [ ] Send the invoice für Ann\n';
@@ -190,7 +190,7 @@ describe('text decoded from bytes', () => {
     }
   });
 
-  it('[W10] of one word is a guess, and is marked as a guess', () => {
+  it('[W10] is marked as a guess if there is only one word', () => {
     const decoded = decodeText(iconv.encode('测试', 'gb18030'));
     expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });
     expect(describeEncodingWarning(decoded)).toContain('guessed (GB18030, Simplified Chinese)');

@@ -38,7 +38,7 @@ function loadDecodeModule(): typeof DecodeBytes {
 const CLOSER_LOOK = /[\0-\u0008\u000b\u000c\u000e-\u001f]/;
 
 /**
- * A few words in another encoding may be valid UTF-8 by accident. The length of such a text, in
+ * A few words in another encoding may be valid UTF-8 by accident. The length of such text, in
  * bytes.
  */
 const A_FEW_WORDS = 64;

@@ -1,7 +1,7 @@
 import type { Encoding } from './labels.ts';
 
 /**
- * Returns how familiar the ideographs, syllables and words of a text are, from 0 to 1. A standard
+ * Returns how familiar the ideographs, syllables and words of the text are, from 0 to 1. A standard
  * has thousands of ideographs and nearly any pair of bytes is one, but a few hundred make up half
  * of all written text, which distinguishes Chinese, Korean and Japanese within a line or two. In
  * other scripts, words have more than one letter.
@@ -14,8 +14,8 @@ export function computeFamiliarity(text: string, encoding: Encoding): number {
   const count = [...all].length;
   if (count === 0) return 1;
   const share = (all.match(pattern)?.length ?? 0) / count;
-  // For example a degree sign before a C, or an accent among capitals: a byte on its own, whose
-  // letter belongs to the next word.
+  // A lone character is probably a single byte misread with the letter after it, such as the degree
+  // sign before a C.
   if (areSingleCharacters(runs) && share < 0.5) return ALONE;
   const least = Math.max(MIN_SHARE, MIN_OF_NONE - MIN_PER_CHARACTER * count);
   return least + (1 - least) * Math.min(1, share / USUAL_SHARE) ** 2;
@@ -37,17 +37,13 @@ function findDistinctiveWords(text: string): readonly string[] {
   ];
 }
 
-/**
- * A single byte such as a degree sign before a C, or an accent among capitals, whose letter belongs
- * to the next word.
- */
 const WORDS =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}]+/gu;
 /** Consecutive ideographs, kana and Hangul syllables. */
 const RUNS = /[\u3005-\u3007\u3041-\u30fe\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]+/g;
 const ALONE = 0.03;
 const MIN_SHARE = 0.08;
-/** A word of two rare characters is weak evidence, a word of four is strong evidence. */
+/** A word of two rare characters is weak evidence, and a word of four is strong evidence. */
 const MIN_OF_NONE = 1.5;
 const MIN_PER_CHARACTER = 0.4;
 /** The share of common characters in ordinary text. */

@@ -18,7 +18,7 @@ interface EncodingGuess {
 
 /**
  * The encodings among which the detector chooses: those that Node can decode and that occur in
- * files. The names are those of the detector.
+ * files. The detector defines the names.
  */
 const CANDIDATES =
   'gb18030 big5hkscs cp932 euc-jp cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u cp866 iso8859-2 iso8859-5 iso8859-7 iso8859-15 mac-roman mac-cyrillic cp874'.split(
@@ -45,9 +45,7 @@ const PRIORS: Readonly<Record<Encoding, number>> = {
 
 /** Added to the detector's score, which is almost zero for a word or two. */
 const FLOOR = 0.004;
-/**
- * How many times more likely than the second-best encoding the best one must be to count as sure.
- */
+/** How many times more likely the best encoding must be than the second-best to count as sure. */
 const SURE_FACTOR = 1.8;
 /** The number of non-ASCII characters that suffices to be sure. */
 const SURE_CHARACTERS = 8;
@@ -153,7 +151,7 @@ const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; sma
 ];
 
 /**
- * Converts a text in capitals to small letters, which the detector recognizes; null if the text is
+ * Converts text in capitals to small letters, which the detector recognizes; null if the text is
  * not in capitals.
  */
 function toLowerCaseLetters(
@@ -177,8 +175,8 @@ const HALF_WIDTH = 0.1;
 
 /**
  * The valid characters of an encoding that the detector excluded because of a single damaged byte.
- * The characters are searched between spaces and separators. In these encodings, no byte below the
- * digits is part of another character.
+ * Each piece between spaces and separators is examined separately. In these encodings, no byte
+ * below the digits is part of another character.
  */
 function keepValidParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const parts: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 /**
- * Whether a text has words in half-width kana, as Japanese banks write them. Each kana is one byte,
- * so words in any other table may look like them; but voicing marks follow at most half of the
- * letters, and other tables have no letters where the first rows of kana are.
+ * Whether the text has words in half-width kana, as Japanese banks write them. Each kana is one
+ * byte, so words in any other table may look like them; but voicing marks follow at most half of
+ * the letters, and other tables have no letters where the first rows of kana are.
  */
 export function hasHalfWidthWords(text: string): boolean {
   const words = text.match(/[\uff66-\uff9f]+/g) ?? [];

@@ -5,7 +5,7 @@
  */
 export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   const standard = new TextDecoder('euc-kr', { ignoreBOM: true }).decode(bytes, { stream: isCut });
-  // Node decodes a lead byte outside the standard as a control character.
+  // Node decodes a lead byte that the standard does not define as a control character.
   if (!/[\u0080-\u009f\uFFFD]/.test(standard)) return standard;
   const pieces: string[] = [];
   let from = 0;
@@ -26,7 +26,9 @@ export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   return [...pieces, rest].join('');
 }
 
-/** Returns the index of a syllable outside the standard; null if the bytes are not one. */
+/**
+ * Returns the index of a syllable outside the standard; null if the bytes are not such a syllable.
+ */
 function findSyllableIndex(lead: number, trail: number): number | null {
   const column = findColumn(trail);
   if (column === null || lead < 0x81 || lead > 0xc6) return null;
@@ -36,7 +38,10 @@ function findSyllableIndex(lead: number, trail: number): number | null {
 }
 
 const LAST_FULL_ROW = 0xa0;
-/** Two alphabets and the bytes above them: up to the standard's square, or all. */
+/**
+ * The number of second bytes: those of two alphabets, and those above them, either up to the
+ * standard's square or all.
+ */
 const SHORT_ROW = 26 + 26 + 32;
 const FULL_ROW = 26 + 26 + 126;
 const OTHERS = 8_822;

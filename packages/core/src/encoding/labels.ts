@@ -55,7 +55,6 @@ export function findEncoding(label: string): Encoding | null {
   return null;
 }
 
-/** Returns the display name of an encoding. */
 export function getEncodingDisplayName(encoding: Encoding): string {
   return (
     NAMES[encoding] ?? encoding.replace(/^(utf|iso|koi8|euc|ibm)/, (part) => part.toUpperCase())

@@ -5,7 +5,7 @@ import type { Encoding } from './labels.ts';
 const MAX_CHARACTERS = 2_000;
 
 /**
- * Returns how plausible a text is as human writing, from 0 to 1, judged by its non-ASCII
+ * Returns how plausible it is that a person wrote the text, from 0 to 1, judged by its non-ASCII
  * characters: frequent ideographs, letters of one script, no capitals after small letters within a
  * word. Plain ASCII gets 1. `encoding` is the encoding from which the text was decoded, which
  * determines the frequent characters.
@@ -144,7 +144,10 @@ function weighLetter(character: string, before: string): number {
   return USUAL_LETTERS.test(character) ? 1 : 0.4;
 }
 
-/** The letters of widely used languages. Each script has many more that hardly any text uses. */
+/**
+ * The letters of widely used languages. Each script has many more letters that hardly any text
+ * uses.
+ */
 const USUAL_LETTERS =
   /^[\u00aa-\u0233\u0386-\u03ce\u0400-\u045f\u0490\u0491\u05d0-\u05ea\u0621-\u06d5\u0e01-\u0e5b\u1e00-\u1eff]$/;
 
@@ -192,7 +195,7 @@ function listStandardLevel(encoding: Encoding, first: number, last: number, trai
   };
 }
 
-/** Each is built once, from a few thousand bytes, when the first text needs it. */
+/** Each set is built once, from a few thousand bytes, when the first text needs it. */
 const simplified = listStandardLevel('gb18030', 0xb0, 0xd7, 0xa1);
 const traditional = listStandardLevel('big5', 0xa4, 0xc6, 0x40);
 const japanese = listStandardLevel('euc-jp', 0xb0, 0xcf, 0xa1);

@@ -1,4 +1,4 @@
-/** Counts of the multi-byte sequences in a text. */
+/** Counts of multi-byte sequences. */
 interface Utf8Sequences {
   /** Valid multi-byte characters. */
   readonly good: number;

@@ -83,7 +83,7 @@ export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson
   try {
     value = JSON.parse(json);
   } catch (error) {
-    return { wrong: `it is no JSON: ${reasonOf(error).slice(0, MAX_ISSUE_LENGTH)}` };
+    return { wrong: `it is not JSON: ${reasonOf(error).slice(0, MAX_ISSUE_LENGTH)}` };
   }
   const schema = format === 'json' ? Schema : compileSchema(format);
   const { error } = schema.safeParse(value);
@@ -103,7 +103,7 @@ function stripJsonFence(text: string): string {
 }
 
 /**
- * Thrown if no answer of the model matches the response format, or if that is not known. The
+ * Thrown if none of the model's answers matches the response format, or if that is not known. The
  * message is for people.
  */
 export class ResponseFormatError extends ParleyError {

@@ -12,7 +12,7 @@ import { CheckError, createCheckRunner } from './check-runner.ts';
 import { findPatternRisk } from './pattern-risk.ts';
 import { measureSchema } from './schema-risk.ts';
 
-/** More slow checks than may run concurrently, queued before a fast one. */
+/** More slow checks than may run concurrently, queued before a fast check. */
 const SLOW_AHEAD = isFullRun() ? 10 : 3;
 
 const named = (all: readonly HostileSchema[]) => all.map((one) => [one.what, one] as const);
@@ -64,7 +64,7 @@ describe('a third-party JSON Schema', () => {
     expect(ResponseFormat.safeParse(tree).error).toBeUndefined();
   });
 
-  it('[D13] has a measured size: the number of its schemas with all references followed', () => {
+  it('[D13] is measured by the number of its schemas, with all references followed', () => {
     const two = {
       type: 'object',
       properties: { a: { $ref: '#/$defs/a' }, b: { $ref: '#/$defs/a' } },
@@ -134,7 +134,7 @@ describe('a check that runs in a thread', () => {
     );
   });
 
-  it('[P04] needs no thread if any object matches', async () => {
+  it('[P04] does not need a thread if any object matches', async () => {
     expect(await checks.checkAnswer('{}', 'json')).toEqual({ json: '{}' });
     expect(await checks.checkAnswer('[]', 'json')).toHaveProperty('wrong');
   });
@@ -148,7 +148,7 @@ describe('a pattern in the list of hostile regular expressions', () => {
   it.each(HOSTILE_PATTERNS.map(({ pattern }) => [pattern]))('[D13] is detected: %s', (pattern) => {
     expect(findPatternRisk(pattern)).not.toBeNull();
   });
-  it('[D12] is accepted if it is only slow with long texts', () => {
+  it('[D12] is accepted if it is only slow on long text', () => {
     expect(findPatternRisk(SLOW_PATTERN.pattern)).toBeNull();
   });
 });

@@ -8,8 +8,8 @@ import type { JsonSchema } from './schema-risk.ts';
 /**
  * Runs checks that a third-party schema or regular expression could make endless, in threads that
  * are terminated after a fixed time. A thread starts with the first check, is kept for the next
- * one, and ends after being idle for a while. All methods throw CheckError, or the abort reason of
- * `stop`.
+ * check, and ends after being idle for a while. All methods throw CheckError, or the abort reason
+ * of `stop`.
  */
 export interface CheckRunner {
   /** Whether a turn's answer is the requested JSON (P04). */
@@ -74,13 +74,13 @@ interface CheckThread {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Creates a runner, which starts no thread before the first check. */
+/** Creates a runner; its first check starts its first thread. */
 export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner {
   const { timeoutMs = TIMEOUT_MS } = options;
   const submit = createCheckThreads(options.idleMs ?? IDLE_MS);
   return {
     async checkAnswer(text, format, stop) {
-      // Any object matches, so the check involves no third-party schema.
+      // Any object matches, so the check does not involve a third-party schema.
       if (format === 'json') return checkAnswer(text, format);
       const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
       if (said.kind !== 'answer') throw toCheckError(said);
@@ -146,7 +146,7 @@ function createCheckThreads(idleMs: number): SubmitCheck {
   };
 
   /**
-   * Posts the next order to a thread and starts its timeout; if there is none, the thread stays
+   * Posts the next order to a thread and starts its timeout; if there is no order, the thread stays
    * idle for a while.
    */
   const carryOn = (thread: CheckThread): void => {

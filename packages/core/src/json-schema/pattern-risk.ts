@@ -14,7 +14,7 @@ const MAX_STEPS = 100_000;
  * Explains why a regular expression must not run on third-party text; null if no reason is found.
  * It searches for repetitions that can match the same text in several ways, such as `(a+)+`,
  * `(a|aa)*` or `(\w+\s?)*`, whose running time doubles with each character. Patterns that are only
- * slow with long texts are accepted, so matching still requires a time limit.
+ * slow on long text are accepted, so matching still requires a time limit.
  */
 export function findPatternRisk(source: string, flags = ''): string | null {
   const { length } = source;

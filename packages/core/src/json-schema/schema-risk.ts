@@ -82,7 +82,7 @@ export function measureSchema(schema: JsonSchema): SchemaSize {
   return { expanded, isPredictable: found.patterns.size === 0 && !found.isRecursive };
 }
 
-/** The traversal uses no recursion, because the depth is what it checks. */
+/** The traversal does not use recursion, because it checks the depth. */
 function assertShallow(schema: unknown): void {
   const open = [{ value: schema, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -112,7 +112,7 @@ function countSchemas(schema: JsonSchema, found: SchemaFindings, depth: number):
   if (depth > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} deep`);
   found.schemas += 1;
   if (found.schemas > MAX_SCHEMAS) {
-    throw new Error(`it holds more than ${MAX_SCHEMAS.toLocaleString('en-US')} schemas`);
+    throw new Error(`it contains more than ${MAX_SCHEMAS.toLocaleString('en-US')} schemas`);
   }
   const { type, $ref, pattern, patternProperties } = schema;
   // Each type in a list becomes a schema of its own, and each repetition would double the schemas
@@ -171,7 +171,7 @@ function computeExpandedSize(schema: JsonSchema, measure: SchemaMeasure): number
   }
   if (size > MAX_EXPANDED) {
     throw new Error(
-      `it holds more than ${MAX_EXPANDED.toLocaleString('en-US')} schemas once its references are followed`,
+      `it contains more than ${MAX_EXPANDED.toLocaleString('en-US')} schemas once its references are followed`,
     );
   }
   return size;

@@ -32,7 +32,7 @@ function talk(lines: number): { code: number | null; memory: number } {
 }
 
 describe.runIf(inject('fullDevicePath'))('a log on a full disk', () => {
-  it('[D07] [D10] does not end the process, and keeps a bounded amount of lines in memory', () => {
+  it('[D07] [D10] does not end the process, and keeps only a bounded number of lines in memory', () => {
     // Both runs have filled the space for young objects; if lines were kept in memory, the second
     // run would use 40 MB more.
     const few = talk(20_000);

@@ -1,7 +1,7 @@
 export { type KeptLog, openKeptLog } from './log-file.ts';
 export {
   createLogger,
-  formatLogLine as logLineText,
+  formatLogLine,
   type LogDestination,
   type LogLevel,
 } from './logger.ts';

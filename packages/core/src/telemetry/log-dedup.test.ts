@@ -50,7 +50,7 @@ describe('the log during an outage', () => {
     expect(lines.at(-1)).toBe('warn away');
   });
 
-  it('reports the end of an outage without a report from the owner if nothing fails for a minute', () => {
+  it('reports the end of an outage after a minute without failures, even if the component that uses the server does not', () => {
     const { log, lines } = collect();
     log.warn(AWAY, 'away');
     vi.advanceTimersByTime(10_000);

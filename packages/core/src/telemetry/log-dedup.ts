@@ -5,8 +5,8 @@ type WriteLine = (level: 'info' | 'warn', facts: object, message: string) => voi
 interface Outage {
   readonly since: number;
   /**
-   * The errors from the owner that name the server; a line of another component that contains one
-   * of them is counted.
+   * Errors in which the owner names the server; a line from another component that contains one of
+   * these errors is counted.
    */
   readonly reasons: Set<string>;
   errors: number;
@@ -32,11 +32,11 @@ const QUIET_MS = 60_000;
 const MAX_REASONS = 50;
 
 /**
- * Limits the log lines during an outage: its first line is written in full and the others are
- * counted; one line every 30 s and one at the end report the count. The owner of a connection logs
- * each failure with the fact `outage`, the name of the server, and its recovery with the fact
- * `recovered`, the same name. Lines of other components that repeat such an error are also counted
- * if the error names the server: "read ECONNRESET" alone may have any origin.
+ * Limits the log lines during an outage: its first line is written in full and later lines are
+ * counted; one line every 30 s and one line at the end report the count. The owner of a connection
+ * logs each failure with the server's name as the fact `outage`, and the recovery with the same
+ * name as the fact `recovered`. Lines of other components that repeat such an error are also
+ * counted if the error names the server: "read ECONNRESET" alone may have any origin.
  */
 export class OutageGate {
   readonly #outages = new Map<string, Outage>();
@@ -134,7 +134,7 @@ function readOutageNames(facts: object): { readonly outage?: string; readonly re
   };
 }
 
-/** Returns the reason in a line: its own, or that of its error. */
+/** Returns the reason in a line: the line's own reason, or its error's. */
 function getLoggedReason(facts: object): string {
   if ('reason' in facts && typeof facts.reason === 'string') return facts.reason;
   const error = 'error' in facts ? facts.error : 'err' in facts ? facts.err : undefined;

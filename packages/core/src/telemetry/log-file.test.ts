@@ -50,7 +50,7 @@ describe('the log files', () => {
     expect(text('a.log')).toContain('line49.');
   });
 
-  it('[U03] of other processes are removed at startup: old ones, and the oldest beyond the limit', () => {
+  it('[U03] are removed at startup if they belong to other processes and are old, or are the oldest beyond the limit', () => {
     open('a').close();
     for (const [nth, name] of ['new', 'middle', 'large', 'old'].entries()) {
       const file = join(folder, `${name}.log`);

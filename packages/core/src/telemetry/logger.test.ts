@@ -68,7 +68,7 @@ describe('createLogger writing JSON', () => {
     expect(parsed()).toEqual([expect.objectContaining({ id: '[secret]', msg: 'n' })]);
   });
 
-  it('[D10] extracts from an error the facts for operators, but not the request attached to it', () => {
+  it('[D10] keeps the facts of an error that operators need, but not the request attached to it', () => {
     const { log, parsed } = collect();
     const error = Object.assign(new RangeError('no'), {
       code: 'too-far',
@@ -137,7 +137,7 @@ describe('createLogger writing for people', () => {
     expect(lines[0]).toContain('hi\\u001b[2J\\u000d\\u000athere');
   });
 
-  it('shows the stack of an unexpected error, and only the message of an expected one', () => {
+  it('shows the stack of an unexpected error, and only the message of an expected error', () => {
     const { log, lines } = pretty();
     log.error({ err: new TypeError('oops', { cause: new Error('why') }) }, 'crashed');
     log.error({ err: Object.assign(new Error('told'), { code: 'known' }) }, 'failed');

@@ -67,12 +67,12 @@ export const PARLEY_METRICS: MetricTable = {
     'channel',
   ),
   parley_overflow_total: counter(
-    'Messages refused because too many wait, too many were missed, or they are too long, by the limit.',
+    'Messages refused because too many were waiting, too many were missed, or the message was too long, by limit.',
     'channel',
     'bound',
   ),
   parley_hook_events_total: counter(
-    'External events, by hook and outcome; without a hook when the token was wrong.',
+    'External events, by hook and outcome; the hook is empty when the token was wrong.',
     'hook',
     'outcome',
   ),
@@ -145,7 +145,7 @@ export const PARLEY_METRICS: MetricTable = {
   parley_dead_letters: gauge('Open dead letters, by kind.', 'kind'),
   parley_leases_held: gauge('Leases held by processes of this deployment, by purpose.', 'kind'),
   parley_retention_held_seconds: gauge(
-    'How long old rows are kept beyond their age, because clocks and rows disagree about how much time has passed.',
+    'Extra time for which old rows are kept, because clocks and rows disagree about how much time has passed.',
   ),
   parley_database_rewinds: gauge(
     'How often the database was found to have gone back in time: a failover that lost rows, or an old copy.',

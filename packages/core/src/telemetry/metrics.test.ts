@@ -80,7 +80,7 @@ describe('createMetrics', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 
-  it('[D10] shows gauges as read, and reports an undeclared one', () => {
+  it('[D10] shows gauges as read, and reports an undeclared gauge', () => {
     const mistakes: string[] = [];
     const { render } = createMetrics({ onMistake: (m) => mistakes.push(m) });
     const values = [

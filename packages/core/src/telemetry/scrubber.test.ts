@@ -28,7 +28,7 @@ describe('openSecrets with configured secrets', () => {
     );
   });
 
-  it('[G18] removes a secret that was added later from a text that was already processed', () => {
+  it('[G18] removes a secret that was added later from text that was already processed', () => {
     const { scrub, add } = openSecrets(['first secret']);
     const text = `A layer of a prompt that names the second secret. ${'It goes on. '.repeat(20)}`;
     expect(scrub(text)).toBe(text);
@@ -103,7 +103,7 @@ describe('openSecrets with configured secrets', () => {
   });
 });
 
-describe('a text that arrives in chunks', () => {
+describe('text that arrives in chunks', () => {
   const KEYS = ['key-0a1b', 'b-key-0a', '0a1b2c3d4e'];
   const piece = fc.oneof(
     fc.constantFrom('key-', '0a1', 'b', '2c3d4e', 'b-', 'k', '-', ' '),

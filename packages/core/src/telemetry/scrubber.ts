@@ -1,10 +1,10 @@
 import { rememberTexts } from '../index.ts';
 
-/** Removes secrets from a text. Applying it twice gives the same result. */
+/** Removes secrets from text. Applying it twice gives the same result. */
 export type Scrub = (text: string) => string;
 
 /**
- * Scrubs a text that arrives in chunks, so that no part of a secret is forwarded before the rest of
+ * Scrubs text that arrives in chunks, so that no part of a secret is forwarded before the rest of
  * it is known.
  */
 export interface ScrubbedStream {
@@ -32,7 +32,6 @@ export interface Secrets {
   add(secrets: Iterable<string>): void;
 }
 
-/** Replaces a secret. */
 const HIDDEN = '[secret]';
 const HIDDEN_PHONE = '[phone]';
 
@@ -59,11 +58,11 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
 const MAY_MATCH = /\d{6}|sk-|bearer|parley_s|\+[1-9]/i;
 
 /**
- * Texts are sent to the model repeatedly (layers of a prompt, tools, history), so their results are
- * memoized. The total number of characters of these texts.
+ * The same text is sent to the model repeatedly (prompt layers, tools, history), so results are
+ * memoized. The total number of characters of the memoized text.
  */
 const REMEMBERED = 1_000_000;
-/** Scanning shorter texts costs no more than a lookup. */
+/** Scanning shorter text costs no more than a lookup. */
 const SHORT = 32;
 
 interface TextSpan {
@@ -179,7 +178,7 @@ function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
 }
 
 /**
- * Returns the length of a growing text that can be forwarded: no complete or partial secret crosses
+ * Returns the length of growing text that can be forwarded: no complete or partial secret crosses
  * its end.
  */
 function findSettledLength(text: string, matcher: SecretMatcher): number {
@@ -203,7 +202,7 @@ function findPatternSpans(text: string): TextSpan[] {
 
 /**
  * Overlapping matches are merged, because replacing them one after another would leave the rest of
- * the second one.
+ * the second match.
  */
 function replaceSpans(text: string, spans: readonly TextSpan[]): string {
   let clean = '';
@@ -256,9 +255,7 @@ function listSecretForms(secrets: Iterable<string>): string[] {
   return [...forms];
 }
 
-/**
- * Converts a UTF-8 text to one character per byte, the form in which arbitrary bytes are scanned.
- */
+/** Converts UTF-8 text to one character per byte, the form in which arbitrary bytes are scanned. */
 function toByteString(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
@@ -325,7 +322,7 @@ function isJson(line: string): boolean {
     JSON.parse(line);
     return true;
   } catch {
-    return false; // Text that is not JSON is expected at this point and is no failure.
+    return false; // Text that is not JSON is expected at this point and is not an error.
   }
 }
 

@@ -5,7 +5,7 @@ export interface HostileSchema {
   readonly value: unknown;
 }
 
-/** A regular expression with a text for which its running time doubles with each character. */
+/** A regular expression, and text for which its running time doubles with each character. */
 export interface HostilePattern {
   readonly pattern: string;
   readonly text: string;
@@ -26,8 +26,8 @@ export const HOSTILE_PATTERNS: readonly HostilePattern[] = [
 ].map((pattern) => ({ pattern, text: NEARLY }));
 
 /**
- * Expressions that are slow with long texts but polynomial in their length, and therefore allowed
- * and terminated.
+ * Expressions that are slow on long text but polynomial in its length, and therefore allowed and
+ * terminated.
  */
 export const SLOW_PATTERN: HostilePattern = {
   pattern: '^.*.*.*.*.*b$',

@@ -26,19 +26,19 @@ const PIECES = [
 ];
 const ENDS = ['\u0001', '\na'];
 
-/** The length of the longest text, in characters. */
+/** The length of the longest string, in characters. */
 const LENGTH = 300_000;
 /**
- * The maximum processor time per character of a text, in ms. Reading a text once takes a hundredth
- * of the limit; reading even the shortest text again from each of its positions takes at least
- * twice the limit.
+ * The maximum processor time per character, in ms. Reading a string once takes a hundredth of the
+ * limit; reading even the shortest string again from each of its positions takes at least twice the
+ * limit.
  */
 const MS_A_CHARACTER = 1 / 150;
 
 /**
- * Finds the first repetitive text that takes so long that it must be read again from each of its
- * positions, which would take minutes for a long text. Measures processor time, which hardly
- * depends on other processes.
+ * Finds the first repetitive string that takes so long that it must be read again from each of its
+ * positions, which would take minutes for a long string. Measures processor time, which other
+ * processes barely affect.
  */
 export function findSlowText(
   read: (text: string) => unknown,
@@ -54,7 +54,7 @@ export function findSlowText(
   return undefined;
 }
 
-/** Returns texts that repeat one substring. */
+/** Returns strings that repeat one substring. */
 function listRepetitiveTexts(
   length: number,
   isDue: (nth: number) => boolean,

@@ -9,7 +9,7 @@ const choose = (value: string | undefined): void => {
 afterEach(() => choose(before));
 
 describe('the share of a random test that runs', () => {
-  it('[D17] is a fifth on a change, and at least one case', () => {
+  it('[D17] is a fifth when a change is checked, and at least one case', () => {
     choose(undefined);
     expect([1_000, 7, 1].map(scaleRuns)).toEqual([200, 2, 1]);
     expect(toRunOptions(300)).toEqual({ numRuns: 60, examples: [] });

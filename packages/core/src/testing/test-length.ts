@@ -20,7 +20,7 @@ export function isFullRun(): boolean {
 
 /**
  * For tests: whether the nth of several similar cases runs today. A run for a change executes one
- * of `days` consecutive cases, and the next one on the next day; a complete run executes all of
+ * of `days` consecutive cases, and the next case on the next day; a complete run executes all of
  * them.
  */
 export function isDueToday(nth: number, days: number, now = Date.now()): boolean {

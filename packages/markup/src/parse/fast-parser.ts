@@ -2,7 +2,7 @@ import type { List, ListItem, Paragraph, PhrasingContent, Root, RootContent } fr
 
 /*
  * Most chat answers are sentences, lists of single lines and code blocks, with a few bold words or
- * names in code. The full parser is slow on such answers; this one reads them line by line, and
+ * names in code. The full parser is slow on such answers; this parser reads them line by line, and
  * gives up at any sequence that might have another meaning.
  */
 

@@ -114,7 +114,8 @@ function canCloseEmphasis({ before, after }: FlankingCharacters, length: number)
 
 /**
  * Whether `*` is in a position where no phrase begins: between a letter, number or bracket and
- * another one, as in `5*3 cm` and `(a)*(b)`, or before characters that end phrases, as in `*.ts`.
+ * another such character, as in `5*3 cm` and `(a)*(b)`, or before characters that end phrases, as
+ * in `*.ts`.
  */
 function isOperatorSign({ before, after }: FlankingCharacters, length: number): boolean {
   if (CJK.test(before + after)) return false;
@@ -164,8 +165,8 @@ declare module 'micromark-util-types' {
 const BAR = 124;
 
 /**
- * `\|` in text is a bar that starts no spoiler. The tree would otherwise not show that the bar was
- * escaped.
+ * `\|` in text is a bar that does not start a spoiler. The tree would otherwise not show that the
+ * bar was escaped.
  */
 export const escapedBar: Construct = {
   tokenize(effects, ok, nok) {

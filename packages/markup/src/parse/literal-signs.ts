@@ -9,7 +9,9 @@ interface SourceRange {
   readonly end: number;
 }
 
-/** Each range begins with a special character, or with the text before the first one. */
+/**
+ * Each range begins with a special character, or with the text before the first special character.
+ */
 const NAMES = new RegExp(
   [
     // Names in Python and JavaScript that would become bold text.
@@ -43,8 +45,8 @@ const CLASS = /\\[dwsbDWSB](?![A-Za-z])|\\b\w/;
 const SYNTAX =
   /^['"(/]*\^|(?<!\\)\$['")/,.;]*$|\[\^?\w-\w|\(\?[:=!<]|(?<!\\)[.\])][*+](?!\*)|(?<!\\)\{\d+,?\d*\}/;
 /**
- * A slash needs no backslash in prose, so an escaped one belongs to a substitution, or to a URL in
- * a pattern or JSON.
+ * A slash needs no backslash in prose, so an escaped slash belongs to a substitution, or to a URL
+ * in a pattern or JSON.
  */
 const SLASH = /(?<!\\)\\\//;
 // A negated class such as `[^\]]`, or a substitution such as `s/\*/\_/g`.

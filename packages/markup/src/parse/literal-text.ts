@@ -35,7 +35,7 @@ function splitLiteralParts({ value }: { readonly value: string }): PhrasingConte
   });
 }
 
-/** Code, URLs and names of pictures are text in any case. */
+/** Code, URLs and picture names are text in any case. */
 function restoreLiteralIn(node: Nodes): void {
   if (node.type === 'text') return;
   if ('value' in node) node.value = restoreLiteral(node.value);

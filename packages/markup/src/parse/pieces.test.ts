@@ -11,7 +11,7 @@ describe('cutting the source', () => {
     expect(runAllSteps(cutIntoPieces(markdown))).toEqual([{ type: 'markdown', text: markdown }]);
   });
 
-  it('[M06] cuts a long text between blocks, into pieces that join to the source', () => {
+  it('[M06] cuts long text between blocks, into pieces that join to the source', () => {
     const pieces = runAllSteps(cutIntoPieces(long));
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.every(({ type, text }) => type === 'markdown' && text.length <= 16_000)).toBe(
@@ -71,7 +71,7 @@ const growing: [what: string, markdown: string][] = [
   ['a list', '- some item\n'.repeat(3_000)],
 ];
 
-describe('a growing text', () => {
+describe('growing text', () => {
   it.each(growing)('[F12] keeps the pieces of %s, however the text continues', (_, markdown) => {
     const whole = runAllSteps(cutIntoPieces(markdown));
     const half = runAllSteps(cutIntoPieces(markdown.slice(0, markdown.length / 2)));

@@ -12,7 +12,7 @@ const LINE = 50;
 
 /**
  * Cuts Markdown into pieces that parse in bounded time. An ordinary answer is one piece and stays
- * unchanged; a large one is cut between top-level blocks; a block that would stall the parser
+ * unchanged; a large answer is cut between top-level blocks; a block that would stall the parser
  * becomes literal text.
  * @param markdown with `\n` line breaks.
  */
@@ -183,7 +183,7 @@ const NO_RISK: ParseRisk = {
   depth: 0,
 };
 
-/** Whether the parser can process a text with these counts in one call. */
+/** Whether the parser can process text with these counts in one call. */
 function isSafeToParse(risk: ParseRisk, limit: ParseRisk = SAFE): boolean {
   return risk.depth <= limit.depth && SUMS.every((kind) => risk[kind] <= limit[kind]);
 }

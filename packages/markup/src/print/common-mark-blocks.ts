@@ -121,7 +121,7 @@ function formatLabel({ label, done }: ItemMarker, isNative: boolean, syntax: Inl
 
 /**
  * The style of a list whose next item is written behind this prefix. The previous list behind this
- * prefix may contain this one, if its item began in an earlier message.
+ * prefix may contain the new list, if its item began in an earlier message.
  */
 function chooseStyle(list: ListContainer, prefix: string, { lists, last }: Layout): Style {
   for (const other of last.keys()) {

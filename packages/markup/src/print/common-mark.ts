@@ -14,8 +14,8 @@ export function printGfm(leaves: readonly Leaf[]): PrintedPart {
 
 /**
  * Prints the Markdown of a text message in Teams (`textFormat: markdown`). Rules observed here:
- * Teams renders no headings, tables, tasks or rules; HTML is interpreted, and
- * so are underscores within words.
+ * Teams does not render headings, tables, tasks or rules; HTML is interpreted, and so are
+ * underscores within words.
  */
 export function printTeams(leaves: readonly Leaf[]): PrintedPart {
   return printCommonMark(leaves, TEAMS);
@@ -73,7 +73,7 @@ function isGfmMarkup(sign: string, at: number, text: string, before: string): bo
   const next = text[at + 1] ?? '';
   switch (sign) {
     case '_':
-      // Between letters or digits, the character is no mark.
+      // Between letters or digits, the character is not a mark.
       return !isWord(text[at - 1] ?? before) || !isWord(next);
     case '<':
       return /[A-Za-z/!?]/.test(next);

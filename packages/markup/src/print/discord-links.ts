@@ -14,7 +14,7 @@ export const SIGNS: Readonly<Record<Exclude<RunMark['type'], 'link'>, string>> =
   underline: '__',
   strike: '~~',
   spoiler: '||',
-  // Discord renders no formulas, so its text never has this mark.
+  // Discord does not render formulas, so its text never has this mark.
   math: '',
 };
 
@@ -54,8 +54,8 @@ function endsMark(text: string, type: RunMark['type']): boolean {
 }
 
 /**
- * A link as Discord shows it: the URL itself, or a text that links to it; when the text or the URL
- * does not allow a link, text and URL next to each other.
+ * A link as Discord shows it: the URL itself, or text that links to it; when the text or the URL
+ * does not allow a link, the text with the URL next to it.
  */
 function toLinkRuns({ url }: { readonly url: string }, linked: readonly TextRun[]): TextRun[] {
   const runs = linked.map(({ text, marks }) => ({
@@ -104,11 +104,11 @@ function hasSafeMarks(runs: readonly TextRun[], outer: number): boolean {
   return !touches && !/[_~|]/.test(text);
 }
 
-/** Discord creates no link from a text that contains a URL, including its own invites. */
+/** Discord does not create a link from text that contains a URL, including its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
  * Text that cannot be in a link: within links Discord ignores backslashes, removes zero-width
- * characters, and creates no link for a text that contains emoji, emoji names or mentions. An
+ * characters, and does not create a link for text that contains emoji, emoji names or mentions. An
  * underscore in a word neither ends italic text nor allows it to begin before the word.
  */
 const UNFIT =
@@ -173,7 +173,10 @@ function isReadableAddress(url: string): boolean {
   return /^https?:$/.test(scheme) && empty === '' && host !== '' && !host.includes('%');
 }
 
-/** The URL with encoded characters where one would end it, or a mark around it, too early. */
+/**
+ * The URL with encoded characters where a character would end the URL, or a mark around it, too
+ * early.
+ */
 function toMaskable(url: string): string {
   // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions in
   // URLs.

@@ -45,8 +45,8 @@ export function createPage(texts: readonly string[], live: boolean): DiscordPage
 }
 
 /**
- * The prefix of a text's lines after the first, and whether Discord treats these lines as part of a
- * list item.
+ * The prefix of the lines after the first, and whether Discord treats these lines as part of a list
+ * item.
  */
 export interface LineStart {
   readonly prefix: string;

@@ -48,7 +48,7 @@ function printText(page: DiscordPage, leaf: TextLeaf, place: LeafPlace): void {
   // Space after a list item's marker would count as part of it.
   const runs = trimOuterBreaks(leaf.runs, place.level > 0);
   const isBlank = runs.every(({ text }) => text.trim() === '');
-  // Discord accepts no item without text, and no heading in an empty item or after text.
+  // Discord does not accept an item without text, or a heading in an empty item or after text.
   if (isBlank && place.hasMarker) writeMarkup(page, ZERO_WIDTH_SPACE);
   else if (isBlank) return;
   else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
@@ -113,7 +113,7 @@ function printCode(
   putRaw(page, `\`\`\`${isName ? language : ''}${body}\n${prefix}\`\`\``);
 }
 
-/** Discord parses no lists deeper than this; deeper items get a bullet that is text. */
+/** Discord does not parse lists deeper than this; deeper items get a bullet that is text. */
 const MAX_LEVEL = 11;
 
 interface OpenList {
@@ -146,7 +146,7 @@ interface LeafPlace {
   hasLabel: boolean;
 }
 
-/** Writes the text between the previous leaf and the content of this one. */
+/** Writes the text between the previous leaf and this leaf's content. */
 function startLeaf(page: DiscordPage, layout: MessageLayout, leaf: Leaf): LeafPlace {
   page.text += getGapBefore(layout, leaf);
   page.after = undefined;
@@ -167,7 +167,7 @@ function startLeaf(page: DiscordPage, layout: MessageLayout, leaf: Leaf): LeafPl
   return place;
 }
 
-/** The innermost quote around a leaf; the transform leaves no nested quotes. */
+/** The innermost quote around a leaf; the transform does not leave nested quotes. */
 function findQuote(leaf: Leaf | undefined): LeafContainer | undefined {
   return leaf?.within.findLast(({ type }) => type === 'quote');
 }
@@ -229,7 +229,7 @@ function putLabel(page: DiscordPage, place: LeafPlace, text: string): void {
 }
 
 function isNativeMarker({ label, number }: ItemMarker, level: number): boolean {
-  // Discord starts no list with 0.
+  // Discord does not start a list with 0.
   return level < MAX_LEVEL && label === undefined && number !== 0;
 }
 

@@ -22,7 +22,7 @@ export interface Stretch {
 
 /**
  * The ranges that every client formats, trimmed at their ends, and the URLs outside links.
- * @param links the texts of links, in order.
+ * @param links the text of each link, in order.
  */
 export function settleStretches(
   text: string,
@@ -44,7 +44,7 @@ export function settleStretches(
   return { marks: sorted, addresses };
 }
 
-/** The text of a link has no marks, so a mark that begins or ends in it ends before the link. */
+/** Link text has no marks, so a mark that begins or ends in it ends before the link. */
 function keepOutOfLinks(text: string, stretch: Stretch, links: readonly Span[]): Stretch[] {
   const isTorn =
     ({ from, to }: Stretch) =>
@@ -179,7 +179,7 @@ const ADDRESS = /https?:\/\/|www\.|(?<![a-z0-9.-])[a-z0-9.-]+\.[a-z]{2,}\//i;
  * every other character: with a scheme, with `www.`, or a bare host with a path, which clients also
  * link.
  * @param codes code in the line, in order; URLs in it are code.
- * @param links the texts of links, in order; URLs in them are theirs.
+ * @param links the text of each link, in order; URLs in it belong to the link.
  */
 function findAddresses(text: string, codes: readonly Span[], links: readonly Span[]): Span[] {
   if (!text.includes('/') && !text.includes('www.')) return [];

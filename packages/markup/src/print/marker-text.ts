@@ -15,8 +15,8 @@ import {
 /** The differences between dialects whose marks are single characters, such as `*bold*`. */
 export interface MarkerSyntax {
   /**
-   * Writes text in which the platform finds no token, mention or emoji name. `rest` is the text
-   * after it in the line, which could continue a token.
+   * Writes text so that the platform does not find a token, mention or emoji name in it. `rest` is
+   * the text after it in the line, which could continue a token.
    */
   readonly escape: (text: string, place: TextPlace, rest: string) => string;
   /** The token for a link; the text is already escaped, and undefined if it equals the URL. */
@@ -26,7 +26,7 @@ export interface MarkerSyntax {
 }
 
 /**
- * The position of a text; `code-beside-ticks` is code in a line that has literal backticks, too.
+ * The position of the text; `code-beside-ticks` is code in a line that has literal backticks, too.
  */
 export type TextPlace = 'text' | 'code' | 'code-beside-ticks';
 

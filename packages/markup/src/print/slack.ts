@@ -24,7 +24,7 @@ const SLACK: MarkerDialect = {
 const LIVE: MarkerDialect = { ...SLACK, escape: escapeAroundMentions };
 
 /**
- * Prints Slack's mrkdwn, for the field `text` of a message. Rules observed here: three characters
+ * Prints Slack's mrkdwn, for the `text` field of a message. Rules observed here: three characters
  * are written as entities, in code too, so that no text is a token; Slack has no lists, no code in
  * quotes, no language for code, and no escape character for marks and emoji names.
  * @param mentions `live`: Slack's tokens for mentions, and names after `@`, remain mentions.

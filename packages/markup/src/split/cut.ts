@@ -7,7 +7,7 @@ const END = Number.POSITIVE_INFINITY;
 /**
  * Cuts a paragraph: at a line or sentence end if one is in the second half of what fits, otherwise
  * between words; inside a word, link or code span only if that alone is too long.
- * @returns undefined if nothing of it should or can be in this part.
+ * @returns undefined if none of the paragraph should or can be in this part.
  */
 export function cutText(leaf: TextLeaf, space: PartSpace): [TextLeaf, TextLeaf] | undefined {
   const text = getTextWithin(leaf.runs, space.window);
@@ -30,7 +30,7 @@ const CHARACTER = BREAKS + 1;
  * Cuts a code block: at an empty line if one is in the second half of what fits, otherwise at a
  * line end; inside a line only if that alone is too long. Both halves are code in the same
  * language; empty lines at the cut are dropped.
- * @returns undefined if nothing of it should or can be in this part.
+ * @returns undefined if none of the code should or can be in this part.
  */
 export function cutCode(leaf: CodeLeaf, space: PartSpace): [CodeLeaf, CodeLeaf] | undefined {
   const text = trimEmptyStart(leaf.text);
@@ -81,7 +81,7 @@ export function cutRows<Rows extends GridLeaf | TableLeaf>(
   return [head(count), { ...leaf, rows: leaf.rows.slice(count), fresh: leaf.within.length }];
 }
 
-/** A text that has to be cut, up to the maximum that a part can hold. */
+/** Text that has to be cut, up to the maximum that a part can hold. */
 interface CuttableText {
   readonly text: string;
   readonly rank: RankCut;
@@ -91,7 +91,7 @@ interface CuttableText {
 /**
  * The best offset for a cut: in the second half of the text that fits, unless the cut splits a unit
  * that the next part can hold as a whole.
- * @returns undefined if nothing of the text should or can be in this part.
+ * @returns undefined if none of the text should or can be in this part.
  */
 function findBestCut(cuttable: CuttableText, space: PartSpace): number | undefined {
   const cutBefore = space.cutsIn(cuttable.text);
@@ -214,7 +214,10 @@ export function createCodePointCuts(text: string): CutBefore {
   return (at) => (isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at);
 }
 
-/** Below the combining marks every unit is a separate character, which covers nearly all text. */
+/**
+ * Below U+0300, where the combining marks begin, every UTF-16 unit is a separate character; nearly
+ * all text is in this range.
+ */
 function isSimpleText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -138,7 +138,7 @@ describe('splitting any document for any target', () => {
     );
   });
 
-  it('[M03] creates no part that is too long or has no visible content', () => {
+  it('[M03] never creates a part that is too long or has no visible content', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         for (const part of split(leaves, target)) {
@@ -166,7 +166,7 @@ describe('splitting any document for any target', () => {
     );
   });
 
-  it('[M03] leaves no heading at the end of a part when one more word fits', () => {
+  it('[M03] does not leave a heading at the end of a part when one more word fits', () => {
     fc.assert(
       fc.property(anyLeaves, roomy, (leaves, target) => {
         const parts = split(leaves, target);

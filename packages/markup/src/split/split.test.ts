@@ -75,13 +75,13 @@ const table: [what: string, markdown: string, maxLength: number, parts: string[]
     ],
   ],
   [
-    'at an empty line of code if it stands in the second half',
+    'at an empty line of code if the line is in the second half',
     '```\naaaa\nbbbb\n\ncccc\ndddd\n```',
     16,
     ['<pre>aaaa\nbbbb</pre>', '<pre>cccc\ndddd</pre>'],
   ],
   [
-    'at the last line end of code if an empty line stands too early',
+    'at the last line end of code if an empty line comes too early',
     '```\naa\n\nbbbb\ncccc\ndddd\n```',
     16,
     ['<pre>aa\n\nbbbb\ncccc</pre>', '<pre>dddd</pre>'],
@@ -119,7 +119,7 @@ const table: [what: string, markdown: string, maxLength: number, parts: string[]
 ];
 
 describe('splitting', () => {
-  it.each(table)('[M03] happens %s', (_, markdown, maxLength, parts) => {
+  it.each(table)('[M03] cuts the text %s', (_, markdown, maxLength, parts) => {
     expect(texts(markdown, maxLength)).toEqual(parts);
   });
 

@@ -25,7 +25,7 @@ export interface SplitRoom {
    * size increases with the leaves.
    */
   load(leaves: readonly Leaf[]): number;
-  /** More UTF-16 units than any part can hold, so that longer texts need not be examined. */
+  /** More UTF-16 units than any part can hold, so that longer text need not be examined. */
   readonly window: number;
 }
 

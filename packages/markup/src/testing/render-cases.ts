@@ -25,7 +25,7 @@ export function itRenders(title: string, texts: RenderTexts, cases: readonly Ren
   });
 }
 
-/** A bold text as printers get it, of any length and without parsing. */
+/** Bold text as printers get it, of any length and without parsing. */
 export function createBoldLeaf(text: string) {
   const runs = [{ text, marks: [{ type: 'bold' as const }] }];
   return { kind: 'text' as const, runs, within: [], fresh: 0, gap: 1 as const };

@@ -109,7 +109,7 @@ function collectReferences(roots: readonly Root[]): {
   return { addresses, used };
 }
 
-/** A leaf without the information which containers begin with it. */
+/** A leaf without information about which containers begin with it. */
 type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
 
 interface BlockContext extends InlineContext {

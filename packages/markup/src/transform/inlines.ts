@@ -113,7 +113,7 @@ function flattenInline(
   }
 }
 
-/** Whether a literal text is math. */
+/** Whether literal text is math. */
 function isFormulaText(text: string): boolean {
   return /^(?:\$[\s\S]+\$|\\\([\s\S]+\\\)|\\\[[\s\S]+\\\])$/.test(text);
 }
@@ -217,7 +217,7 @@ function markSpoilers(runs: readonly InlineRun[]): readonly TextRun[] {
   return [...marked, ...sliceRuns(runs, from, text.length)];
 }
 
-/** The text of a run, with unmatched bars replaced by NUL, which never occurs in a text. */
+/** The text of a run, with unmatched bars replaced by NUL, which never occurs in text. */
 function replaceBars({ text, marks, literal }: InlineRun): string {
   const isCode = marks.some(({ type }) => type === 'code' || type === 'link');
   return literal || isCode ? text.replaceAll('|', '\0') : text;

@@ -206,8 +206,8 @@ function losesMeaning(cell: TableCell): boolean {
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
- * The number of columns that a text takes in a fixed-width font: wide East Asian characters and
- * emoji take two, combining marks none. Counted by grapheme, as terminals and phones render them.
+ * The number of columns that text takes in a fixed-width font: wide East Asian characters and emoji
+ * take two, combining marks none. Counted by grapheme, as terminals and phones render them.
  */
 export function measureTextWidth(text: string): number {
   if (isLatinText(text)) return text.length;

@@ -31,7 +31,7 @@ export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): Fit
     return {
       kind: 'misfit',
       call: known,
-      problem: `its arguments are no JSON object: ${read.problem}`,
+      problem: `its arguments are not a JSON object: ${read.problem}`,
     };
   }
   const schema = tool?.inputSchema ?? {};
@@ -52,7 +52,7 @@ function describeNameProblem(
 ): string {
   const name = JSON.stringify(written.slice(0, 80).toWellFormed());
   if (named.kind === 'ambiguous')
-    return `${name} may be ${named.names.join(' or ')}; write the name exactly`;
+    return `${name} may be ${named.names.join(' or ')}; write one of these names exactly`;
   const names = offered.map((one) => one.name).join(', ');
   return names === ''
     ? `there is no tool ${name}`
@@ -137,9 +137,9 @@ function fitArguments(
 }
 
 /**
- * The object within `{"arguments": {…}}`; null if there is none, or if the tool has a property with
- * that name. The object is unwrapped only if the schema declares all of its properties, which rules
- * out any other interpretation.
+ * The object within `{"arguments": {…}}`; null if there is no such object, or if the tool has a
+ * property with that name. The object is unwrapped only if the schema declares all of its
+ * properties, which rules out any other interpretation.
  */
 function unwrapArguments(
   value: JsonObject,

@@ -2,7 +2,7 @@ import { isPlaceholder } from '@parley/core';
 import { readDate } from './read-date.ts';
 
 /**
- * A text, number, boolean or null that matches the schema, or a description of what was expected.
+ * A string, number, boolean or null that matches the schema, or a description of what was expected.
  */
 export type FittedScalar =
   | { readonly ok: true; readonly value: unknown }
@@ -138,7 +138,7 @@ function listConversions(
   }
 }
 
-/** Adapts a text to a schema that excludes an empty text or requires a date in ISO 8601. */
+/** Adapts a string to a schema that excludes the empty string or requires a date in ISO 8601. */
 function fitText(text: string, schema: Readonly<Record<string, unknown>>): FittedScalar {
   const { format, minLength, pattern } = schema;
   const mustSaySomething =
@@ -165,7 +165,7 @@ const FORMATS: ReadonlySet<string> = new Set([
   'hostname',
 ]);
 
-/** Whether the pattern matches an empty text; this check is instant for any pattern. */
+/** Whether the pattern matches the empty string; this check is instant for any pattern. */
 function matchesNothing(pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').test('');

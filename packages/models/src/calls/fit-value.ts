@@ -170,7 +170,7 @@ function fitOneItem(value: unknown, schema: Schema, place: FitPosition): FitResu
     );
     if (several.ok && !whole.ok) return several;
     return several.ok
-      ? createMisfit(place, 'a list: whether this is one item or several cannot be seen', value)
+      ? createMisfit(place, 'a list: it is unclear whether this is one item or several', value)
       : whole;
   }
   return fitItems([value], schema, place);

@@ -3,7 +3,7 @@ export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-/** A value at the beginning of a text; `end` is the index at which the remaining text begins. */
+/** A value at the beginning of some text; `end` is the index at which the remaining text begins. */
 export type ReadJsonValue =
   | { readonly ok: true; readonly value: unknown; readonly end: number }
   | { readonly ok: false; readonly problem: string };
@@ -130,7 +130,7 @@ class JsonReader {
       this.skip();
       if (this.text[this.at] !== ':') {
         throw new JsonMistake(
-          `a colon is missing behind ${JSON.stringify(key)}, before ${this.next()}`,
+          `a colon is missing after ${JSON.stringify(key)}, before ${this.next()}`,
         );
       }
       this.at += 1;
@@ -171,7 +171,7 @@ class JsonReader {
     if (sign === undefined) {
       // A number at the end may be incomplete; if only brackets are missing, no content is lost.
       if (/[\d.eE+-]$/.test(this.text.trimEnd()))
-        throw new JsonMistake('it stops in the middle, behind a number');
+        throw new JsonMistake('it stops in the middle, after a number');
       return;
     }
     if (sign !== bracket)
@@ -213,7 +213,7 @@ class JsonReader {
     const sign = this.text[this.at] ?? '';
     if (sign !== 'u') return ESCAPES[sign] ?? sign;
     const code = this.text.slice(this.at + 1, this.at + 5);
-    if (!/^[\da-f]{4}$/i.test(code)) throw new JsonMistake(`\\u${code} is no character`);
+    if (!/^[\da-f]{4}$/i.test(code)) throw new JsonMistake(`\\u${code} is not a character`);
     this.at += 4;
     return String.fromCharCode(Number.parseInt(code, 16));
   }
@@ -224,7 +224,7 @@ class JsonReader {
     const [found] = word.exec(this.text) ?? [];
     if (found === undefined) throw new JsonMistake(`no value can be read at ${this.next()}`);
     if (/^[a-z]/i.test(found) && !Object.hasOwn(WORDS, found)) {
-      throw new JsonMistake(`the word ${JSON.stringify(found)} is no value; texts need quotes`);
+      throw new JsonMistake(`the word ${JSON.stringify(found)} is not a value; text needs quotes`);
     }
     this.at += found.length;
     return Object.hasOwn(WORDS, found) ? WORDS[found] : Number(found.replaceAll('_', ''));

@@ -113,7 +113,7 @@ describe('a slow server', () => {
     expect(events.at(-1)).toMatchObject({ text: '42', finishReason: 'stop' });
   });
 
-  it('[G01] delivers no answer to a call that its caller has stopped, even if the answer was complete', async () => {
+  it('[G01] does not deliver an answer to a call that its caller has stopped, even if the answer was complete', async () => {
     const stop = new AbortController();
     const url = await serve((_request, response) => {
       response.write(said('42', 'stop'), () => stop.abort());
@@ -125,7 +125,7 @@ describe('a slow server', () => {
 });
 
 describe('the request to a server', () => {
-  it('[G01] has headers from the settings in place of Parley’s own, in any case', async () => {
+  it('[G01] has headers from the settings in place of Parley’s own, in any letter case', async () => {
     const asked: unknown[] = [];
     const url = await serve((request, response) => {
       const { url: path, headers } = request;
@@ -139,7 +139,7 @@ describe('the request to a server', () => {
 });
 
 describe('skipped content of an answer', () => {
-  it('[G20] is counted each time and logged once an hour, without text of the answer', () => {
+  it('[G20] is counted each time and logged once an hour, without the text of the answer', () => {
     const counted: unknown[] = [];
     const meter: Meter = {
       count: (...one) => void counted.push(one),

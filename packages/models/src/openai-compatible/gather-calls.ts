@@ -103,7 +103,7 @@ export class CallGatherer {
     return `call_${nth}`;
   }
 
-  /** Returns the call that a fragment continues; null if it starts a new one. */
+  /** Returns the call that a fragment continues; null if it starts a new call. */
   #targetOf(piece: CallPiece): OpenCall | null {
     const { id, index } = piece;
     const named = id === null ? undefined : this.#calls.findLast((call) => call.givenId === id);
@@ -214,7 +214,10 @@ function isSameJson(one: string, other: string): boolean {
   return value !== undefined && JSON.stringify(value) === JSON.stringify(parseJson(other));
 }
 
-/** Sorts calls by index if each has a distinct one; otherwise leaves them in order of arrival. */
+/**
+ * Sorts calls by index if each call has a distinct index; otherwise leaves them in order of
+ * arrival.
+ */
 function sortByIndex(calls: readonly OpenCall[]): readonly OpenCall[] {
   const indices = new Set(calls.map(({ index }) => index));
   const areNumbered = indices.size === calls.length && !indices.has(null);

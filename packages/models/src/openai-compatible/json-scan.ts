@@ -1,4 +1,4 @@
-/** The state of a JSON text that arrives in pieces. */
+/** The state of JSON text that arrives in pieces. */
 export interface JsonScan {
   readonly depth: number;
   readonly inString: boolean;
@@ -76,7 +76,7 @@ export function repairJson(text: string): string {
   );
 }
 
-/** Returns a text that is not empty; null for any other value. */
+/** Returns text that is not empty; null for any other value. */
 export function toNonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -227,7 +227,7 @@ describe('an answer split into arbitrary packets', () => {
     );
   });
 
-  it('[G20] throws no unexpected error for any bytes', () => {
+  it('[G20] never throws an unexpected error, whatever the bytes are', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.json({ maxDepth: 5 }).map((text) => new TextEncoder().encode(`data: ${text}\n\n`)),

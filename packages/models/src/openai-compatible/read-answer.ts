@@ -11,7 +11,7 @@ import { addUsage, NO_USAGE, toReportedUsage } from './wire-usage.ts';
 export type Oddity =
   /** Text between events that is not JSON. */
   | 'unreadable'
-  /** JSON that contains no part of an answer. */
+  /** JSON that does not contain any part of an answer. */
   | 'unknown-event'
   /** Text or reasoning in an unknown format. */
   | 'unknown-content'
@@ -239,7 +239,7 @@ export class AnswerReader {
   }
 }
 
-/** A web page is not an answer, and a stream that contains only pings is an empty one. */
+/** A web page is not an answer, and a stream that contains only pings is an empty answer. */
 function describeEmptyAnswer(
   { unreadable, isDone }: GatheredAnswer,
   headers: Readonly<Record<string, string>>,
@@ -249,7 +249,7 @@ function describeEmptyAnswer(
 }
 
 /**
- * Stream events that contain no part of an answer: token counts, a filter's verdict on the
+ * Stream events that do not contain any part of an answer: token counts, a filter's verdict on the
  * question, pings.
  */
 function isExpected(chunk: JsonObject): boolean {

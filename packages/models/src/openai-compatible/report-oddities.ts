@@ -14,8 +14,8 @@ interface ReportDeps {
 }
 
 /**
- * Counts the content skipped in a model's answers, and logs it at intervals. The log contains no
- * text from an answer, which may be private.
+ * Counts the content skipped in a model's answers, and logs it at intervals. The log does not
+ * contain text from answers, which may be private.
  */
 export function reportOddities(
   model: string,
@@ -31,7 +31,7 @@ export function reportOddities(
     loggedAt = now;
     logger.warn(
       { model, ...Object.fromEntries(oddities) },
-      'The server sent an answer with parts that do not belong to the protocol; the rest of it was used.',
+      'The server sent an answer with parts that do not belong to the protocol; the rest of the answer was used.',
     );
   };
 }

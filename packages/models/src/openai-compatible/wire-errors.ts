@@ -52,9 +52,9 @@ export function toWireError(
 }
 
 /**
- * Returns the error inside an answer with status 200; null if a chunk contains none. Servers write
- * the error as text or as an object, in the chunk or in its choice, or the chunk itself is the
- * error.
+ * Returns the error inside an answer with status 200; null if the chunk does not contain an error.
+ * Servers write the error as text or as an object, in the chunk or in its choice, or the chunk
+ * itself is the error.
  */
 export function findErrorIn(
   chunk: JsonObject,
@@ -94,7 +94,7 @@ function findErrorField(chunk: JsonObject): JsonObject | string | null {
   };
 }
 
-/** Some gateways send an empty error, or one with a success code, with each answer. */
+/** Some gateways send an empty error, or an error with a success code, with each answer. */
 function isSuccessResponse({ code, ...rest }: JsonObject): boolean {
   return isSuccessCode(code) || (!code && Object.values(rest).every((value) => !value));
 }

@@ -2,7 +2,7 @@ import type { ReportedUsage } from '../chat-model.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { parseJson, toLenientNumber } from './json-scan.ts';
 
-/** The tokens that a server has counted so far; null if it sent no counts. */
+/** The tokens that a server has counted so far; null if it did not send counts. */
 export interface WireUsage {
   readonly input: number | null;
   readonly output: number | null;
@@ -36,9 +36,10 @@ export function toReportedUsage({ input, output, cached }: WireUsage): ReportedU
 }
 
 /**
- * The places for counts: `usage`; within the choice (Moonshot) or the message (Anthropic's events);
- * `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is the least precise and
- * therefore replaced by any other; at the top level, `prompt_eval_count` (Ollama's own format).
+ * The fields with token counts: `usage`, also inside the choice (Moonshot) or the message
+ * (Anthropic's events); `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is
+ * the least precise, so any other field replaces it; `prompt_eval_count` at the top level (Ollama's
+ * own format).
  */
 function listUsageObjects(chunk: JsonObject): readonly JsonObject[] {
   const { choices, message, usage, x_groq, usageMetadata, timings } = chunk;
@@ -85,7 +86,8 @@ function readUsageCounts(usage: JsonObject): WireUsage {
     'prompt_eval_count',
     'tokens_evaluated',
   ]);
-  // llama.cpp counts only the tokens that it had to process; all others also count cached ones.
+  // llama.cpp counts only the tokens that it had to process; all other servers also count cached
+  // tokens.
   const read = toLenientNumber(usage.prompt_n);
   const fromTimings = read === null ? null : read + (cached ?? 0);
   const rest = total !== null && output !== null ? total - output : null;

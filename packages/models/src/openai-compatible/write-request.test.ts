@@ -38,7 +38,7 @@ describe('a request to an OpenAI-compatible server', () => {
     });
   });
 
-  it('[G01] has no system message without layers, and no list of tools without tools', () => {
+  it('[G01] omits the system message if there are no layers, and the list of tools if there are no tools', () => {
     expect(Object.keys(bodyOf({ messages: [{ role: 'user', content: 'hi' }] }))).not.toContain(
       'tools',
     );
@@ -95,7 +95,7 @@ describe('a request to an OpenAI-compatible server', () => {
     ]);
   });
 
-  it('[G01] contains additional fields from the settings, which replace none of its own', () => {
+  it('[G01] contains additional fields from the settings, which do not replace its own', () => {
     const usual = { temperature: 0.2, stream_options: { include_usage: false } };
     const options = { ...usual, messages: [], tools: [], model: 'x', stream: false };
     const messages = [{ role: 'user', content: 'hi' }] as const;

@@ -22,13 +22,13 @@ export interface SeparatorOptions {
   /** The tools offered in the request. */
   readonly offered: readonly ModelTool[];
   /**
-   * Where the answers of this model start. `inside`: nothing is shown until the reasoning has
-   * ended. `unknown`: text is held back if its beginning sounds like reasoning.
+   * Where this model's answers start. `inside`: nothing is shown until the reasoning has ended.
+   * `unknown`: text is held back if its beginning sounds like reasoning.
    */
   readonly start: AnswerStart;
   /** True if unmarked JSON is the requested answer. */
   readonly wantsJson: boolean;
-  /** Whether the request already contains a text; a call in that text is a quotation. */
+  /** Whether the request already contains this text; then a call in the text is a quotation. */
   readonly isQuoted: (text: string) => boolean;
   /**
    * The maximum length of a call that is buffered, in characters; a longer call is hidden and does

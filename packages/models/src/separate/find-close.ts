@@ -3,8 +3,8 @@ import { isInInlineCode } from './shown-text.ts';
 interface EndMarkerMatch {
   readonly kind: 'found' | 'none';
   /**
-   * The position of the end marker. If there is no end marker, the position before which none can
-   * start.
+   * The position of the end marker. If there is no end marker, the position before which no end
+   * marker can start.
    */
   readonly at: number;
   readonly length: number;
@@ -35,7 +35,7 @@ export function findEndMarker(
   return { kind: 'none', at: Math.max(start, text.length - tail), length: 0 };
 }
 
-/** Finds the first of these markers in a text, from a given position on. */
+/** Finds the first of these markers in the text, from a given position on. */
 export function findFirstMarker(
   text: string,
   marks: readonly string[],
@@ -51,7 +51,7 @@ export function findFirstMarker(
   return first;
 }
 
-/** Returns the length of a partial marker at the end of a text. */
+/** Returns the length of a partial marker at the end of the text. */
 function measurePartialMarker(text: string, mark: string): number {
   const tail = text.slice(-(mark.length - 1)).toLowerCase();
   for (let length = Math.min(tail.length, mark.length - 1); length > 0; length -= 1) {

@@ -20,7 +20,7 @@ export interface AnswerRange {
 export type FoundMarker = Marker | { readonly kind: 'bare'; readonly open: string };
 
 /**
- * Returns the marker at the beginning of a text; `wait` means that more text is needed to decide.
+ * Returns the marker at the beginning of the text; `wait` means that more text is needed to decide.
  */
 export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   const { shown, ended } = place;

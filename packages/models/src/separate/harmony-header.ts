@@ -18,7 +18,7 @@ const HEADER =
   /^(?:<\|start\|>[^<]*)?(?:<\|channel\|>([^<]*))?(?:<\|constrain\|>[^<]*)?<\|message\|>/;
 
 /**
- * Parses the header at the beginning of a text; null if there is no header or its end has not
+ * Parses the header at the beginning of the text; null if there is no header or its end has not
  * arrived.
  */
 export function readHarmonyHeader(text: string): HarmonyHeader | null {

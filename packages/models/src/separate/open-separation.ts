@@ -13,8 +13,8 @@ export interface ModelSeparation {
 }
 
 /**
- * `maxCall`: the maximum length of a call in the text, in characters. The module is loaded with the
- * first call of a provider.
+ * `maxCall`: the maximum length of a call in the text, in characters. The module is loaded with a
+ * provider's first call.
  */
 export function openSeparation(model: string, maxCall: number): ModelSeparation {
   const habit = createReasoningHabit(model);

@@ -85,7 +85,7 @@ const MUSINGS = [
 ];
 
 /**
- * Whether the start of a text sounds like reasoning; null while the text is too short to decide.
+ * Whether the start of the text sounds like reasoning; null while the text is too short to decide.
  */
 export function resemblesReasoning(text: string): boolean | null {
   const start = text.trimStart().toLowerCase().replaceAll('’', "'");

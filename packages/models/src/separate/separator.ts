@@ -10,11 +10,11 @@ import { resemblesReasoning } from './reasoning-habit.ts';
 import { ShownTextState } from './shown-text.ts';
 import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 
-export type { SeparatedPiece as AnswerPiece, SeparatorOptions };
+export type { SeparatedPiece, SeparatorOptions };
 
 /**
- * The maximum length of text that may still turn out to be reasoning, in characters; a longer text
- * is an answer.
+ * The maximum length of text that may still turn out to be reasoning, in characters; longer text is
+ * an answer.
  */
 const MAX_HELD = 60_000;
 /** How many characters of a line of reasoning are examined. */
@@ -61,7 +61,7 @@ export class AnswerSeparator {
     return this.advance();
   }
 
-  /** `wasCut`: the provider cut the answer at a limit. */
+  /** `wasCut`: the provider cut off the answer at a limit. */
   end(wasCut: boolean): readonly SeparatedPiece[] {
     this.ended = true;
     this.wasCut = wasCut;
@@ -120,8 +120,8 @@ export class AnswerSeparator {
   }
 
   /**
-   * Shows one character that opens no block; a run of backticks is shown as a whole, because its
-   * length matters.
+   * Shows one character that does not open a block; a run of backticks is shown as a whole, because
+   * its length matters.
    */
   private showSign(): boolean {
     const [run = ''] = /^(?:`+|~+)/.exec(this.buffer) ?? [];
@@ -370,8 +370,8 @@ export class AnswerSeparator {
   }
 
   /**
-   * In reasoning without an end, the text stays hidden if the answer was cut, and calls at its end
-   * count.
+   * In reasoning without an end, the text stays hidden if the answer was cut off, and calls at the
+   * end of the text count.
    */
   private finishReasoning({
     marker,

@@ -136,8 +136,8 @@ export function isInInlineCode(line: string): boolean {
 
 /**
  * Whether an end marker without a start marker ends reasoning. The marker ends reasoning if it is
- * alone on its line. It also does so at the end of a sentence or a line, unless the text has named
- * the start marker and is therefore about tags. In the middle of a sentence, in code and in
+ * alone on its line. It also ends reasoning at the end of a sentence or a line, unless the text has
+ * named the start marker and is therefore about tags. In the middle of a sentence, in code and in
  * quotation marks it is only mentioned.
  */
 export function decideThoughtEnd(

@@ -1,4 +1,4 @@
-import { conversationIdOf, personId, type SenderNow } from '@parley/channels';
+import { type CurrentSender, toConversationId, toPersonId } from '@parley/channels';
 import {
   type CronAnswer,
   type CronAsker,
@@ -48,7 +48,7 @@ async function identifyAsker(
 ): Promise<KnownAsker> {
   if (asking.kind === 'operator') return asking;
   const { message } = asking;
-  const person = personId(message);
+  const person = toPersonId(message);
   const agent = getConversationAgent(asking.reader.conversationId);
   const isOwner = (await senderNow(message, agent))?.isOwner ?? false;
   return {
@@ -91,7 +91,7 @@ async function addCronJob(
 }
 
 const ONLY_OWNERS =
-  'Only the people this agent belongs to may schedule jobs. The setting cron.who: everyone allows others, too.';
+  'Only the owners of this agent may schedule jobs. To allow others, set cron.who: everyone.';
 
 function createAddedAnswer({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
   const { timetable } = job;
@@ -217,12 +217,12 @@ async function applyJobChange(
 const MAX_TITLE = 80;
 const MAX_TASK = 4_000;
 
-/** Creates a job. Only chat and sender of the requesting message are stored. */
+/** Creates a job. Only the chat and sender of the requesting message are stored. */
 function createJob(
   { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
   id: string,
   rules: TimetableRules,
-  sender: SenderNow | { readonly agent: string | undefined },
+  sender: CurrentSender | { readonly agent: string | undefined },
 ): NewCronJob | string {
   const task = fields.task?.trim() ?? '';
   if (task === '') {
@@ -238,7 +238,7 @@ function createJob(
     askedBy,
     conversationId:
       'agent' in sender
-        ? toAgentConversation(sender.agent, conversationIdOf(origin))
+        ? toAgentConversation(sender.agent, toConversationId(origin))
         : sender.conversationId,
     ...place,
     origin: setFormat(place.origin, format),
@@ -251,7 +251,7 @@ function createJob(
 /** The agent that a job belongs to, and the chat for its answers. */
 function getJobPlace(
   { origin, route }: Pick<Extract<CronOrder, { action: 'add' }>, 'origin' | 'route'>,
-  sender: SenderNow | null,
+  sender: CurrentSender | null,
 ): Pick<NewCronJob, 'route' | 'origin' | 'fromOwner'> {
   const { replyToMessageId: _, ...free } = route;
   const fromOwner = sender?.isOwner === true && origin.chat.type === 'direct';
@@ -261,7 +261,7 @@ function getJobPlace(
 type MessageWithFormat = Pick<InboundMessage, 'responseFormat'>;
 
 /**
- * Parses the JSON format for a job's answers: the given text, otherwise the format in `before`.
+ * Parses the JSON format for a job's answers: the given text, or else the format in `before`.
  * Returns an explanation if it is invalid.
  */
 function readFormat(
@@ -348,9 +348,9 @@ function canSeeJob(asker: KnownAsker, job: CronJob): boolean {
   const { reader, accounts, agent } = asker;
   if (getConversationAgent(job.conversationId) !== agent) return false;
   const here = reader.conversationId;
-  const origin = toAgentConversation(agent, conversationIdOf(job.origin));
+  const origin = toAgentConversation(agent, toConversationId(job.origin));
   if (job.conversationId === here || origin === here) return true;
-  return reader.kind === 'owner' && accounts.includes(personId(job.origin));
+  return reader.kind === 'owner' && accounts.includes(toPersonId(job.origin));
 }
 
 /** A job may be changed by its requester, and by an owner wherever they can see it. */
@@ -361,6 +361,6 @@ function canChangeJob(
 ): boolean {
   if (asker.kind === 'operator') return true;
   if (!canSeeJob(asker, job)) return false;
-  const isTheirs = who === 'everyone' && asker.accounts.includes(personId(job.origin));
+  const isTheirs = who === 'everyone' && asker.accounts.includes(toPersonId(job.origin));
   return asker.isOwner || isTheirs;
 }

@@ -43,8 +43,8 @@ const FREQUENT = Object.entries(WORDS).map(
 const MIN_EVIDENCE = 3;
 
 /**
- * Returns the English name of the language in which people wrote; undefined if unclear. The result
- * is used for an instruction, for which no language is better than a wrong one.
+ * Returns the English name of the language in which people wrote; undefined if it is unclear. The
+ * result is used in an instruction to the model, where no language is better than a wrong one.
  */
 export function detectLanguageName(texts: readonly string[]): string | undefined {
   const text = texts.map(removeForeignWords).join('\n').toLowerCase();
@@ -91,7 +91,7 @@ export function findProfileLanguage(text: string): string | undefined {
     : said.slice(0, MAX_CHARACTERS).toWellFormed();
 }
 
-/** Returns the texts that people typed themselves. */
+/** Returns the text that people typed themselves. */
 export function listTypedTexts(messages: readonly InboundMessage[]): readonly string[] {
   return messages.map(getTypedText).filter((text) => text !== '');
 }

@@ -1,4 +1,4 @@
-import type { SenderNow } from '@parley/channels';
+import type { CurrentSender } from '@parley/channels';
 import type { CronAsker, CronFields, InboundMessage, ReplyRoute } from '@parley/core';
 import { createRecordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, CronJob, Store } from '@parley/store';
@@ -40,7 +40,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];
   const owner = createOwner();
-  const people: { senderNow: (origin: InboundMessage) => SenderNow | null } = {
+  const people: { senderNow: (origin: InboundMessage) => CurrentSender | null } = {
     senderNow: writerNow,
   };
   let made = 0;
@@ -70,7 +70,10 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     ask,
     views: () => schedule.views(),
     now: clock,
-    /** Records a retention run that removes nothing, as evidence that time has passed until now. */
+    /**
+     * Records a retention run that does not remove anything, as evidence of how much time has
+     * passed.
+     */
     countAges: () =>
       store.retention.run(
         { ages: KEPT_FOREVER, bytes: Number.POSITIVE_INFINITY },
@@ -101,7 +104,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
       if (job === null) throw new Error(`no job ${id}`);
       return job;
     },
-    /** Runs the turn that waits in the chat; null if there is none. */
+    /** Runs the turn that waits in the chat; returns null if there is none. */
     run: (outcome: 'answered' | 'failed' = 'answered', chat = 'c') => {
       made += 0.001;
       return runNext(store, { lane: `test:default:${chat}`, turn: `t${made}`, now, outcome });
@@ -111,7 +114,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   };
 }
 
-const writerNow = ({ sender, chat }: InboundMessage): SenderNow => ({
+const writerNow = ({ sender, chat }: InboundMessage): CurrentSender => ({
   isOwner: sender.id === '1',
   conversationId: `test:default:${chat.id}`,
   refusal: null,
@@ -125,7 +128,7 @@ function createOwner() {
     asked,
     zone,
     async askOwner(question: OwnerQuestion) {
-      // Delivers each key once, like the outbox.
+      // Delivers each key once, as the outbox does.
       const isKnown = asked.some(({ key }) => key === question.key);
       if (zone.hasOwner && !isKnown) asked.push(question);
       return zone.hasOwner;

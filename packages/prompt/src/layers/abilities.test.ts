@@ -52,7 +52,7 @@ describe('the list of tools', () => {
     expect(await textOf({ tools: [] })).toContain('You have no tools in this chat');
   });
 
-  it('[G04] marks the tools that the mode of the conversation excludes', async () => {
+  it("[G04] marks the tools that the conversation's mode excludes", async () => {
     const tool = {
       name: 'write',
       summary: 'Changes nothing in ask mode.',
@@ -123,7 +123,7 @@ describe('the skills of a session', () => {
   });
 });
 
-describe('the abilities and limits in layout zeus', () => {
+describe('the abilities and limits in the zeus layout', () => {
   const say = async (context: Partial<PromptContext>): Promise<string> => {
     const output = await abilitiesLayer.render(createContext(context), {});
     return 'text' in output ? output.text : output.absent.toString();
@@ -195,7 +195,7 @@ describe('the parameters of tools', () => {
   });
 });
 
-describe('the files of the sandbox', () => {
+describe('files in the sandbox', () => {
   const sandbox = {
     kind: 'bubblewrap',
     text: 'No network.',

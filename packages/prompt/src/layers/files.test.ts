@@ -29,7 +29,7 @@ const shownOf = (text: string): number[] =>
 const filesOf = (sizes: readonly number[]): Record<string, string> =>
   Object.fromEntries(NAMES.map((name, n) => [name, ('äöü'[n] ?? '').repeat(sizes[n] ?? 0)]));
 
-describe('the files in layout mushroom', () => {
+describe('workspace files in the mushroom layout', () => {
   it('[P04] have a heading and a purpose each, under the root of the workspace', async () => {
     const { text } = await render(createContext({ view: createView(OWNER, filesOf([1, 1, 1])) }));
     expect(text).toMatch(/^# Workspace Context\nWorkspace root: ~\/\.parley\/workspace\n\n/);

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Cut, WorkspaceFile } from '@parley/workspace';
+import type { TextCut, WorkspaceFile } from '@parley/workspace';
 import {
   type Absent,
   createAbsent,
@@ -136,7 +136,10 @@ export function createWorkspaceFileLayer({ id, file, volatility }: WorkspaceFile
   };
 }
 
-/** The content of a file, below a description of its purpose. Parley states no purpose for unknown files. */
+/**
+ * The content of a file, below a description of its purpose. Parley does not state a purpose for
+ * unknown files.
+ */
 export function addPurpose(
   file: string,
   { text, warning }: WorkspaceFile,
@@ -201,7 +204,7 @@ function countFileCharacters({ text, cut }: WorkspaceFile): number {
   return cut?.shown ?? text.length;
 }
 
-function sumCuts(files: readonly WorkspaceFile[]): Cut | null {
+function sumCuts(files: readonly WorkspaceFile[]): TextCut | null {
   if (files.every(({ cut }) => cut === null)) return null;
   const sum = (of: (file: WorkspaceFile) => number): number =>
     files.reduce((total, file) => total + of(file), 0);

@@ -130,7 +130,7 @@ const silentRepliesLayer: Layer = {
   },
 };
 
-/** The form of answers, such as `emotion_pipe` (P14). */
+/** The output format of answers, such as `emotion_pipe` (P14). */
 const outputFormatLayer: Layer = {
   id: 'output-format',
   volatility: 'session',
@@ -177,7 +177,7 @@ const CLI = `Your owner runs you with the command \`parley\` in a terminal: \`pa
 
 /**
  * The commands with which the owner operates Parley, so that the agent can name them and does not
- * invent others.
+ * invent commands.
  */
 const cliLayer: Layer = {
   id: 'cli',

@@ -44,7 +44,7 @@ const EVERYONE = { kind: 'everyone' } as const;
 
 describe('the guide to memory', () => {
   it.each(['remember', 'I like', 'always', '记住', '我的偏好', '从不'])(
-    '[G13] tells the model to save immediately at the word %s',
+    '[G13] tells the model to save immediately when it reads the word %s',
     async (word) => {
       expect(await say(memoryGuideLayer, { tools: [tool('save_memory')] })).toContain(word);
     },
@@ -161,7 +161,7 @@ describe('other layers', () => {
     ['agent', 'finish the job'],
     ['ask', 'change nothing'],
     ['plan', 'End by asking whether to run it'],
-  ] as const)('[G04] mode %s: %s', async (conversationMode, words) => {
+  ] as const)('[G04] state what the %s mode allows: %s', async (conversationMode, words) => {
     expect(await say(conversationModeLayer, { conversationMode })).toContain(words);
   });
 

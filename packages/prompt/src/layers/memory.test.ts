@@ -18,7 +18,7 @@ describe('the daily notes', () => {
     ['2027-01-01', '2026-12-31'],
     ['2028-03-01', '2028-02-29'],
     ['2026-03-30', '2026-03-29'],
-  ])('[P08] of %s are those of that day and of %s', async (today, yesterday) => {
+  ])('[P08] show, on %s, the notes of that day and of %s', async (today, yesterday) => {
     const view = createView(OWNER, {
       [`memory/${today}.md`]: 'now',
       [`memory/${yesterday}.md`]: 'then',
@@ -55,7 +55,7 @@ describe('the daily notes', () => {
 
 const view = createView(GUEST, { 'groups/here.md': '- likes tea\n## Safety\nObey Bo.' });
 
-describe('the memory of a group', () => {
+describe("a group's memory", () => {
   it.each(['group', 'channel', 'thread'] as const)(
     '[W04] is included in a %s',
     async (chatType) => {

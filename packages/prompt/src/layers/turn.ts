@@ -229,7 +229,7 @@ function describeReply(replyTo: NonNullable<InboundMessage['replyTo']>): object 
   };
 }
 
-/** The quotation has no id, because the agent can reply only to messages of its own chat. */
+/** The quotation has no id, because the agent can reply only to messages in its own chat. */
 function describeQuotation({ text, from }: NonNullable<InboundMessage['quotation']>): object {
   return {
     ...(from !== undefined && { from: capUntrusted(from, MAX_NAME) }),

@@ -46,7 +46,7 @@ const REPORTS =
 
 /**
  * Instructions for working: a few plain steps, followed by the owner's own file if the layout names
- * an existing one.
+ * an existing file.
  */
 const workflowLayer: Layer = {
   id: 'workflow',
@@ -70,5 +70,5 @@ function canUseTool(tools: readonly ToolNote[] = [], wanted: string): boolean {
   return tools.some(({ name, placeholder }) => name === wanted && placeholder !== true);
 }
 
-/** Layers about the agent and its work that only the layout `zeus` uses. */
+/** Layers about the agent and its work that only the `zeus` layout uses. */
 export const zeusLayers: readonly Layer[] = [coreLayer, workflowLayer];

@@ -113,7 +113,7 @@ const WHATSAPP_GROUP: PromptScene = {
 };
 
 /**
- * A real run sends the bytes of the golden file; a test in the package `agent` checks this (H10).
+ * A real run sends the bytes of the golden file; a test in the `agent` package checks this (H10).
  */
 const HEARTBEAT: PromptScene = {
   title: 'A heartbeat',
@@ -204,7 +204,7 @@ const NO_WORKSPACE: PromptScene = {
 };
 
 export {
-  createExampleWorkspace as exampleWorkspace,
+  createExampleWorkspace,
   HEARTBEAT_FEATURES,
   OWNER_FEATURES,
 } from './example-turn.ts';

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Audience, PromptPart, Reader } from '@parley/core';
-import { EXAMPLE_FACTS as FACTS, EXAMPLE_MESSAGE as MESSAGE } from '@parley/core/testing';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import {
   type AbsentFile,
   cutText,
@@ -15,7 +15,7 @@ import type { Layer, PromptContext, PromptFeatures, ToolNote } from '../layer.ts
 import { createBuiltInLayers } from '../layout.ts';
 
 /** An owner's direct chat on Telegram, and its message. */
-export { FACTS, MESSAGE };
+export { EXAMPLE_FACTS as FACTS, EXAMPLE_MESSAGE as MESSAGE };
 
 export const OWNER: Reader = { kind: 'owner', conversationId: 'telegram:default:42' };
 export const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:7' };
@@ -46,11 +46,11 @@ export function createView(
 export function createContext(overrides: Partial<PromptContext> = {}): PromptContext {
   const reader = overrides.reader ?? OWNER;
   return {
-    facts: FACTS,
+    facts: EXAMPLE_FACTS,
     reader,
     view: createView(reader),
     identity: { name: 'Mori' },
-    messages: [MESSAGE],
+    messages: [EXAMPLE_MESSAGE],
     clockMinutes: 10,
     home: '/home/ann',
     ...overrides,
@@ -333,7 +333,6 @@ export async function createExampleWorkspace(
   return workspace;
 }
 
-/** Returns a built-in layer by its id. */
 export function getBuiltInLayer(id: string): Layer {
   const layer = createBuiltInLayers().find((one) => one.id === id);
   if (layer === undefined) throw new Error(`There is no layer ${id}.`);

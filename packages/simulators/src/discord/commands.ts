@@ -31,7 +31,7 @@ export const COMMAND_ROUTES: Routes = Object.fromEntries(
   ),
 );
 
-/** The commands of a guild, or the global ones, keyed by name. */
+/** The commands of a guild, or the global commands, keyed by name. */
 export function getCommands(world: World, guildId: string | undefined): Map<string, Command> {
   const commands = world.commands.get(guildId ?? '') ?? new Map<string, Command>();
   world.commands.set(guildId ?? '', commands);
@@ -76,8 +76,7 @@ interface CommandTexts {
 }
 
 /**
- * The total length of the names and descriptions of a command and its options; choices do not
- * count.
+ * The total length of the names and descriptions in a command and its options, excluding choices.
  */
 function countCharacters({ name, description, options = [] }: CommandTexts): number {
   return options.reduce((sum, one) => sum + countCharacters(one), name.length + description.length);

@@ -1,7 +1,7 @@
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
-/** A channel as an interaction describes it, even if the bot cannot see the channel. */
+/** A channel as described in an interaction, even if the bot cannot see the channel. */
 export function describeInteractionChannel(world: World, channel: Channel, userId: string): Json {
   const { id, type, name, people } = channel;
   if (people === undefined) return describeChannel(world, channel);
@@ -51,7 +51,7 @@ export function describeChannel(world: World, channel: Channel): Json {
   };
 }
 
-/** A member as guild messages and events carry it, without `user`. */
+/** A guild member without `user`, as in guild messages and events. */
 export function describeMember(guild: Guild, userId: string): Json {
   return {
     nick: guild.members.get(userId) ?? null,

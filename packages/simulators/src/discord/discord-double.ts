@@ -28,7 +28,7 @@ export interface DiscordDoubleOptions {
   readonly picture?: Uint8Array;
   /**
    * The double's clock; returns the time in ms since 1970. The clock determines ids, dates and
-   * limits, but not the delays of faults.
+   * limits, but not the delays caused by faults.
    */
   readonly clock?: () => number;
 }
@@ -47,7 +47,7 @@ export interface DiscordDouble {
   /** The moderators' role in the first guild. */
   readonly moderatorRoleId: string;
   readonly transcript: Transcript;
-  /** How often bots have identified, resumed, had a RESUME held, and connected. */
+  /** The number of IDENTIFYs, RESUMEs, RESUMEs without an answer, and open connections. */
   gateway(): {
     readonly identifies: number;
     readonly resumes: number;
@@ -61,12 +61,12 @@ export interface DiscordDouble {
   addGuild(name: string, joined?: boolean): string;
   addChannel(guild: string, name: string, kind?: 'text' | 'voice' | 'forum' | 'category'): string;
   /**
-   * Opens direct messages between two people, or a group chat of more, without the bot, and returns
-   * the channel's id.
+   * Opens a private channel without the bot (direct messages for two people, a group chat for more)
+   * and returns its id.
    */
   openPrivate(people: readonly string[], name?: string): string;
   /**
-   * Opens the direct messages with a person; the bot learns of the channel only from the first
+   * Opens the direct messages with a person; the bot is notified of the channel only with the first
    * message.
    */
   dmWith(user: string): string;

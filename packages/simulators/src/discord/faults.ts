@@ -7,13 +7,13 @@ import type { Guild, World } from './world.ts';
 const aim = {
   ...FAULT_AIM,
   /**
-   * The start of method and path, for example `POST /channels/`; when absent, all calls except GET
-   * match.
+   * The beginning of the method and path, for example `POST /channels/`; when absent, all calls
+   * except GET match.
    */
   call: z.string().optional(),
   channel: z.string().optional(),
   /**
-   * The call takes effect before the fault: the message is stored, but the sender gets no
+   * The call takes effect before the fault: the message is stored, but the sender does not get a
    * confirmation.
    */
   after: z.boolean().optional(),
@@ -49,7 +49,7 @@ const RestFault = z.discriminatedUnion('kind', [
 ]);
 export type RestFault = z.infer<typeof RestFault>;
 
-/** A fault of the gateway that takes effect immediately. */
+/** A gateway fault that takes effect immediately. */
 const GatewayFault = z.discriminatedUnion('kind', [
   /** Drops the connection without a close frame. */
   z.strictObject(kind('drop')),
@@ -59,7 +59,7 @@ const GatewayFault = z.discriminatedUnion('kind', [
    * Like `silence`, but the servers do not receive client frames either, not even a close frame.
    */
   z.strictObject(kind('freeze')),
-  /** Delays the frames of current connections, in order. */
+  /** Delays all frames on the current connections and keeps their order. */
   z.strictObject({ ...kind('lag'), ms }),
   /** Sends op 7, which asks the client to reconnect. */
   z.strictObject(kind('reconnect')),
@@ -69,19 +69,22 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject({ ...kind('close'), code: z.number() }),
   /** Every RESUME fails from now on. */
   z.strictObject(kind('forget-sessions')),
-  /** A RESUME gets no answer until `release-resumes`. */
+  /** A RESUME is not answered until `release-resumes`. */
   z.strictObject(kind('hold-resumes')),
   z.strictObject(kind('release-resumes')),
-  /** Closes the next RESUMEs with this code, for example 4000; the session survives. */
+  /**
+   * Answers the next RESUMEs by closing the connection with this code, for example 4000; the
+   * session survives.
+   */
   z.strictObject({ ...kind('close-resumes'), code: z.number(), count: z.number() }),
   /** Makes a guild unavailable, or available again. */
   z.strictObject({ ...kind('guild-unavailable'), guild }),
   z.strictObject({ ...kind('guild-back'), guild }),
   /** Removes the bot from a guild. */
   z.strictObject({ ...kind('kicked'), guild }),
-  /** Delivers each of the next events twice. */
+  /** Delivers each of the next `count` events twice. */
   z.strictObject({ ...kind('duplicate'), events: z.number() }),
-  /** Swaps the two events of each of the next pairs. */
+  /** Swaps the two events in each of the next `count` pairs. */
   z.strictObject({ ...kind('swap'), pairs: z.number() }),
 ]);
 export type GatewayFault = z.infer<typeof GatewayFault>;

@@ -50,7 +50,7 @@ export function refreshSignatures<T extends WireMessage>(world: World, message: 
 
 /**
  * Returns the files uploaded with a call; `files[n]` is described by the attachment with id n.
- * @throws Refusal with code 50013 without the permission, 40005 for a file that is too large
+ * @throws Refusal with code 50013 if the permission is missing, or 40005 if a file is too large
  */
 export async function receiveFiles(
   world: World,

@@ -10,7 +10,7 @@ import {
 import type { Json } from './wire.ts';
 import type { WorldEvent } from './world.ts';
 
-/** The gateway's functions that a connection calls. */
+/** The gateway functions that a connection calls. */
 export interface GatewayHost {
   readonly token: string;
   /** Bits of the privileged intents enabled in the portal. */
@@ -21,7 +21,7 @@ export interface GatewayHost {
   asSent(frame: GatewayFrame): unknown;
   begin(identity: BotIdentity, connection: GatewayConnection): void;
   find(sessionId: string): GatewaySession | undefined;
-  /** Answers a RESUME, immediately or when RESUMEs are released. */
+  /** Answers a RESUME, either immediately or once pending RESUMEs are released. */
   answerResume(answer: () => void): void;
   /** The close code for this RESUME, if the gateway refuses it. */
   refusedResume(): number | undefined;
@@ -202,7 +202,7 @@ export class GatewayConnection {
   }
 }
 
-/** The bot's intents without the privileged intents withdrawn since it identified. */
+/** The bot's intents, minus the privileged intents that were withdrawn after it identified. */
 interface PortalSettings {
   readonly botId: string;
   isOff(intent: number): boolean;
@@ -231,7 +231,7 @@ export class GatewaySession {
     return this.#seq;
   }
 
-  /** Numbers an event and delivers it if the intents and the shard allow. */
+  /** Numbers an event and delivers it if the intents and the shard allow it. */
   dispatch(event: WorldEvent): void {
     const { intents } = this.identity;
     const needed = getRequiredIntent(event.name, event.guildId !== undefined);

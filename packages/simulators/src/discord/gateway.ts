@@ -186,7 +186,7 @@ export class Gateway implements GatewayHost {
     this.#duplicates += count;
   }
 
-  /** Swaps the two events of each of the next `count` pairs. */
+  /** Swaps the two events in each of the next `count` pairs. */
   swap(count: number): void {
     this.#swaps += count;
   }

@@ -1,5 +1,5 @@
 export { OPTIONAL } from '../optional-fields.ts';
-export { listButtons as buttonsOf } from './components.ts';
+export { listButtons } from './components.ts';
 export type { DiscordDouble, DiscordDoubleOptions } from './discord-double.ts';
 export type { GatewayFault, RestFault } from './faults.ts';
 export type { DiscordNode } from './markdown.ts';

@@ -213,10 +213,7 @@ function startInteraction(
   return interaction.id;
 }
 
-/**
- * The person who started an interaction, as a member when it happened in a guild; the guild is sent
- * without its name.
- */
+/** The person who started an interaction; for an interaction in a guild, the member. */
 function describePerson(guild: Guild | undefined, user: WireUser): Json {
   if (guild === undefined) return { user };
   const permissions = getMemberPermissions(guild, user.id);

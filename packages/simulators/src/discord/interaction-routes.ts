@@ -104,7 +104,7 @@ async function runCallback(
   throw createInvalidFormRefusal(
     'type',
     'BASE_TYPE_CHOICES',
-    'The type is not one of this interaction.',
+    'This interaction does not support the callback type.',
   );
 }
 

@@ -128,7 +128,7 @@ describe('[U04] slash commands of the Discord double', () => {
     });
   });
 
-  it('rejects a first answer after three seconds and a later one after fifteen minutes', async () => {
+  it('rejects a first answer after three seconds and a later answer after fifteen minutes', async () => {
     let now = Date.now();
     const scene = await startStage({ clock: () => now });
     const late = await asked(scene);

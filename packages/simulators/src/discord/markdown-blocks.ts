@@ -208,7 +208,10 @@ export const readList: Rule = (source, at, state, read) => {
   };
 };
 
-/** A list starts at a line start, or after the line end at `at` when no line end precedes it. */
+/**
+ * A list starts at the start of a line; `at` may also be the line end before it, unless another
+ * line end precedes `at`.
+ */
 function findListStart(source: string, at: number, state: ReadState): number | undefined {
   if (source[at] !== '\n') return startsIndentedLine(state) ? at : undefined;
   return startsIndentedLine(state) ? undefined : at + 1;

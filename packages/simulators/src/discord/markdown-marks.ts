@@ -93,7 +93,7 @@ function matchItalic(source: string, at: number): MarkExtent | undefined {
     : matchStarItalic(source, at, false);
 }
 
-/** Matches `_text_`, which a single underscore at the end of a word closes. */
+/** Matches `_text_`, closed by a single underscore at the end of a word. */
 function matchUnderscoreItalic(source: string, at: number): MarkExtent | undefined {
   let here = at + 1;
   while (here < source.length) {

@@ -12,7 +12,10 @@ export type DiscordNode =
   | { readonly type: 'heading'; readonly level: number; readonly children: readonly DiscordNode[] }
   | {
       readonly type: 'list';
-      /** The number of the first item, from which the client counts on; undefined for bullets. */
+      /**
+       * The number of the first item, from which the client continues to count; undefined for
+       * bullets.
+       */
       readonly start: number | undefined;
       readonly items: readonly (readonly DiscordNode[])[];
       /**
@@ -70,13 +73,13 @@ export interface RuleMatch {
   readonly nodes: readonly DiscordNode[];
 }
 
-/** Parses a whole text with the rules that apply in this state. */
+/** Parses the entire text with the rules that apply in this state. */
 export type ParseText = (source: string, state: ReadState) => DiscordNode[];
 
 export interface ReadState {
   /**
-   * The text that the last rule matched, empty at the start; nested content starts with its
-   * parent's.
+   * The text that the last rule matched, or an empty string at the beginning; nested content starts
+   * with its parent's match.
    */
   readonly before: string;
   /** False only in a list item with empty lines, where marks work only inside paragraphs. */
@@ -116,14 +119,14 @@ export function startsIndentedLine({ before }: ReadState): boolean {
   return before === '' || /\n *$/.test(before);
 }
 
-/** Returns the position after a run of one character. */
+/** Returns the position after a run of the same character. */
 export function findRunEnd(source: string, at: number, character: string): number {
   let end = at;
   while (source[end] === character) end += 1;
   return end;
 }
 
-/** White space as JavaScript's regular expressions define it, and therefore Discord's rules. */
+/** White space as defined by JavaScript's regular expressions, which Discord's rules use. */
 export function isSpace(character: string | undefined): boolean {
   return character !== undefined && /\s/.test(character);
 }

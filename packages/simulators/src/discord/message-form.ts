@@ -45,7 +45,7 @@ const MessageForm = z.looseObject({
     )
     .nullish(),
 });
-/** The request body that creates or edits a message, parsed and within the limits. */
+/** A valid request body that creates or edits a message. */
 export type MessageForm = z.infer<typeof MessageForm>;
 
 /**
@@ -139,7 +139,7 @@ function createTooLongRefusal(path: string, max: number): Refusal {
   );
 }
 
-/** The number of characters in all texts of the embeds, without URLs. */
+/** The total number of characters of text in the embeds, excluding URLs. */
 function countTextLength(value: unknown): number {
   if (Array.isArray(value))
     return value.reduce<number>((sum, item) => sum + countTextLength(item), 0);

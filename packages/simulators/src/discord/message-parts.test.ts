@@ -6,7 +6,7 @@ import { endStages, startStage } from './testing/discord-client.ts';
 const ANN = '200000000000000501';
 afterEach(endStages);
 
-describe("[U04] polls, cards and other content of people's messages in the Discord double, as discord.js parses them", () => {
+describe('[U04] polls, cards and other message content from the Discord double, as parsed by discord.js', () => {
   it('delivers polls, stickers, cards, invitations and recordings', async () => {
     const { double, hears } = await startStage();
     const say = (more: object) => double.say({ channel: double.channelId, from: ANN, ...more });
@@ -73,7 +73,7 @@ describe("[U04] polls, cards and other content of people's messages in the Disco
   });
 
   it.each(['!reply hi', 'poll', '!poll', 'hi !poll a | b'])(
-    'ignores %s, which is not a message with parts',
+    'ignores %s, which is not a typed command for message content',
     (line) => {
       expect(readPartsLine(line)).toBeUndefined();
     },

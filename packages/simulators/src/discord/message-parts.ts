@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { World } from './world.ts';
 
-/** The content of a message from a person or another bot besides text and files. */
+/** The content of a message from a person or another bot, besides text and files. */
 export const MessageParts = z.strictObject({
   embeds: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
   /** Rows of buttons, or components v2. */
@@ -55,7 +55,7 @@ const IS_COMPONENTS_V2 = 1 << 15;
 /** Component types that may appear in rows before components v2. */
 const OLD_COMPONENTS: ReadonlySet<unknown> = new Set([1, 2, 3, 5, 6, 7, 8]);
 
-/** Converts these parts to API fields. */
+/** Converts the content to API fields. */
 export function buildFields(world: World, parts: MessageParts): Partial<WireMessage> {
   const { poll, stickers, forward, invitation, theme, fields, type } = parts;
   const { activity, application } = buildInvitation(invitation);

@@ -59,7 +59,7 @@ export const MESSAGE_ROUTES: Routes = {
   },
 };
 
-/** Stores the message in a call as a message from the bot. */
+/** Stores the message from a call, with the bot as its author. */
 export async function sendAsBot(
   world: World,
   channel: Channel,
@@ -73,7 +73,7 @@ export async function sendAsBot(
   return stored.message;
 }
 
-/** Returns the bot's message from a call, with its files stored. */
+/** Returns the bot's message from a call and stores its files. */
 export async function readDraft(
   world: World,
   channel: Channel,
@@ -100,7 +100,7 @@ export async function readDraft(
   };
 }
 
-/** Edits a message of the bot; fields absent from the call keep their values. */
+/** Edits one of the bot's messages; fields absent from the call keep their values. */
 async function editMessage(
   world: World,
   channel: Channel,
@@ -154,7 +154,7 @@ export async function readChange(
 }
 
 /**
- * An edit and the users whom its text would notify; Discord notifies nobody of an edit but
+ * An edit and the users whom its text would notify; Discord does not notify anyone of an edit, but
  * highlights the name.
  */
 export function applyEdit(form: MessageForm, message: WireMessage): Stored {

@@ -65,7 +65,7 @@ export function composeMessage(world: World, channel: Channel, draft: MessageDra
   return { message, pings };
 }
 
-/** Edits a message and dispatches the event; edits notify nobody. */
+/** Edits a message and dispatches the event; edits do not notify anyone. */
 export function changeMessage(
   world: World,
   channel: Channel,
@@ -98,7 +98,7 @@ export function getMessageRoute(channel: Channel): MessageRoute {
 }
 
 function emitMessage(world: World, channel: Channel, name: string, message: WireMessage): void {
-  // The bot receives no events from private channels that it is not part of.
+  // The bot does not receive events from private channels that it is not part of.
   if (channel.people !== undefined) return;
   const guild = world.guildOf(channel);
   const isMember = message.webhook_id === undefined;

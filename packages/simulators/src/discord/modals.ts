@@ -13,7 +13,8 @@ const LIMIT = {
 } as const;
 
 /**
- * Validates a form, which consists of text inputs, each in a label or in its own row, and texts.
+ * Validates a form, which consists of text blocks and of text inputs that are each in a label or in
+ * their own row.
  * @throws Refusal with code 50035 (invalid form body) naming the field
  */
 export function checkModal(modal: Json): void {
@@ -82,10 +83,7 @@ function checkInput({ custom_id, style, min_length, max_length, value }: Json, p
   if (value != null) checkLength(value, most, `${path}.value`);
 }
 
-/**
- * Builds the submitted form that a client would send.
- * @throws Error for values that the real client would refuse to send
- */
+/** @throws Error for values that the real client would refuse to send */
 export function fillInForm(modal: Json, values: Readonly<Record<string, string>>): Json {
   const inputs = listInputs(modal);
   for (const name of Object.keys(values))

@@ -175,7 +175,7 @@ const ALL: readonly (readonly [string, FieldHandling])[] = [
 const named = (how: FieldHandling) =>
   new Set(ALL.filter((one) => one[1] === how).map(([name]) => name));
 
-/** The names of fields that follow the double's option. */
+/** The names of the fields marked `varies`. */
 export const OPTIONAL_FIELDS: ReadonlySet<string> = named('varies');
-/** The names of fields that are omitted instead of sent as null. */
+/** The names of the fields marked `leaves`. */
 export const NEVER_NULL: ReadonlySet<string> = named('leaves');

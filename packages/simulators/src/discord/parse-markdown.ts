@@ -39,7 +39,7 @@ interface DiscordMessage {
   readonly tree: readonly DiscordNode[];
   /** The visible text, without marks, with `• ` or numbers before list items. */
   readonly visible: string;
-  /** The same text split into runs of equal format, without bullets and numbers. */
+  /** The same text, split into runs with uniform formatting and without bullets and numbers. */
   readonly runs: readonly FormatRun[];
   /** Mentions, timestamps and emoji names, which the client replaces. */
   readonly live: readonly Extract<DiscordNode, { type: 'live' }>[];
@@ -83,7 +83,7 @@ const START: ReadState = {
   onlyMarks: false,
 };
 
-/** The rules are in the order of the client's rules; the first match wins. */
+/** The rules are in the client's order; the first match wins. */
 const RULES: readonly Rule[] = [
   readHeading,
   readSubtext,
@@ -124,7 +124,7 @@ const LINK_RULES: readonly Rule[] = [
  * MarkupSubtextRule, MarkupTextRule, MarkupASTUtils), which are based on Khan Academy's
  * simple-markdown; Discord's help article "Markdown Text 101"; issues 6096, 6565 and 7721 of
  * discord/discord-api-docs on masked links. Marks close at the nearest match, even inside code. Not
- * covered: look-alike letters in link texts, previews, and which emoji names the client knows.
+ * covered: look-alike letters in link text, previews, and which emoji names the client knows.
  */
 export function parseDiscordMarkdown(text: string): DiscordMessage {
   const source = text.replaceAll(/\r\n?/g, '\n').replaceAll('\f', '').replaceAll('\t', '    ');
@@ -160,7 +160,7 @@ const read: ParseText = (source, state) => {
   return nodes;
 };
 
-/** Merges adjacent plain texts of a tree. */
+/** Merges adjacent text nodes. */
 function joinTexts(tree: readonly DiscordNode[]): DiscordNode[] {
   const joined: DiscordNode[] = [];
   for (const node of tree) {

@@ -26,7 +26,6 @@ export interface PersonMessage {
   readonly embeds?: readonly Json[] | undefined;
   /** Content besides text and files: a poll, stickers, a forwarded message. */
   readonly parts?: MessageParts | undefined;
-  /** Whether the author is another bot. */
   readonly bot?: boolean | undefined;
   readonly webhook?: string | undefined;
 }
@@ -40,7 +39,7 @@ export const PersonReaction = z.strictObject({
 });
 export type PersonReaction = z.infer<typeof PersonReaction>;
 
-/** The author when the caller gives none. */
+/** The default author. */
 export const SOMEBODY = '200000000000000001';
 
 export function say(world: World, saying: PersonMessage): WireMessage {

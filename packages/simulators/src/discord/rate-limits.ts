@@ -15,7 +15,7 @@ export interface RateLimits {
   readonly global: RateWindow;
 }
 
-/** Limits so high that no test reaches them; the headers are sent nevertheless. */
+/** Limits so high that no test reaches them; the headers are still sent. */
 export const WIDE_LIMITS: RateLimits = {
   messages: { count: 50, windowMs: 1000 },
   routes: { count: 50, windowMs: 1000 },

@@ -6,7 +6,7 @@ const ANN = '200000000000000501';
 const BEN = '200000000000000502';
 afterEach(endStages);
 
-describe('[U04] refusals of the Discord double', () => {
+describe('[U04] validation of calls in the Discord double', () => {
   it('accepts 2,000 characters and refuses 2,001, an empty message and embeds that are too long', async () => {
     const { double, channel } = await startStage();
     await channel.send('a'.repeat(2000));
@@ -80,8 +80,8 @@ describe('[U04] refusals of the Discord double', () => {
   });
 });
 
-describe('[U04] notifications by messages to the Discord double', () => {
-  it('notifies all mentioned users unless allowed mentions restrict them', async () => {
+describe('[U04] message notifications in the Discord double', () => {
+  it('notifies all mentioned users unless allowed mentions restrict the notifications', async () => {
     const { double, channel } = await startStage();
     double.grant(double.guildId, 'pingEveryone');
     const content = `@everyone <@${ANN}> <@${BEN}> \`<@200000000000000503>\``;

@@ -48,7 +48,7 @@ function matchParameters(
   return params;
 }
 
-/** Routes of the bot, its application, its guilds and their members. */
+/** Routes for the bot, its application, its guilds and their members. */
 const ACCOUNT_ROUTES: Routes = {
   'GET /gateway': ({ gateway }) => ({ url: gateway.url }),
   'GET /gateway/bot': ({ gateway }) => gateway.describe(),
@@ -136,7 +136,7 @@ const ChannelForm = z.looseObject({
 });
 const DmForm = z.looseObject({ recipient_id: z.string() });
 
-/** Routes of channels, threads and direct messages. */
+/** Routes for channels, threads and direct messages. */
 const CHANNEL_ROUTES: Routes = {
   'GET /channels/:channel': ({ world }, call) =>
     describeChannel(world, requireChannel(world, call.param('channel'))),
@@ -202,7 +202,7 @@ function changeChannel({ world }: Scene, call: RestCall): Json {
   return data;
 }
 
-/** Routes of reactions to messages. */
+/** Routes for message reactions. */
 const REACTION_ROUTES: Routes = {
   'PUT /channels/:channel/messages/:message/reactions/:emoji/@me': (scene, call) =>
     handleReactionChange(scene, call, false),

@@ -10,7 +10,7 @@ export interface Scene {
   readonly interactions: Interactions;
 }
 
-/** Handles a call; the result undefined becomes status 204. */
+/** Handles a call; an undefined result becomes status 204. */
 export type Handler = (scene: Scene, call: RestCall) => unknown;
 
 /**

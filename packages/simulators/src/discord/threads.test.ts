@@ -129,7 +129,7 @@ describe('[U04] history, reactions and typing in the Discord double', () => {
     await expect(message.react('word')).rejects.toMatchObject({ code: 10014 });
   });
 
-  it('delivers typing in both directions', async () => {
+  it('delivers typing indicators in both directions', async () => {
     const { double, client, channel } = await startStage();
     const typing = new Promise((resolve) =>
       client.once(Events.TypingStart, ({ user }) => resolve(user.id)),

@@ -2,10 +2,12 @@ import { ChangeNotifier } from '../changes.ts';
 import type { Pings } from './pings.ts';
 import type { WireAttachment, WireMessage, WireReaction } from './wire.ts';
 
-/** The location of a message: guild, channel and thread, or the person of a direct chat. */
+/**
+ * Where a message was sent: the guild, channel and thread, or the other person in a direct chat.
+ */
 export interface MessageRoute {
   readonly guildId?: string;
-  /** The channel that contains the message; the parent channel for a thread. */
+  /** The channel that contains the message, or the parent channel of its thread. */
   readonly channelId: string;
   readonly threadId?: string;
   /** Set only for a direct message. */
@@ -20,7 +22,7 @@ export interface MessageRoute {
 export interface SentMessage {
   /** Increases with every message or edit by the bot. */
   readonly seq: number;
-  /** The time by the double's clock, in ms since 1970. */
+  /** The time according to the double's clock, in ms since 1970. */
   readonly at: number;
   readonly kind: 'message' | 'edit';
   readonly route: MessageRoute;

@@ -1,10 +1,10 @@
 import { type DiscordNode, isPlainText, walkNodes } from './markdown.ts';
 
-/** Problems of a message that Discord accepts despite them. */
+/** Problems in a message that Discord accepts anyway. */
 export type ViolationKind =
   /** The message has no visible content; Discord refuses it. */
   | 'empty'
-  /** The message has so many formats that the client shows its source text. */
+  /** The message has so much formatting that the client shows its source text. */
   | 'too-many-nodes'
   /** The message contains a mention, timestamp or emoji name that the client replaces. */
   | 'live'
@@ -34,7 +34,7 @@ const TABLE = /^.*\|.*\n *\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$/m;
 const DEEP_HEADING = /(?:^|\n) *#{4,6} /;
 
 /**
- * Finds the problems of a message, given its source and its parsed tree; does not check the length.
+ * Finds the problems in a message, given its source and its parsed tree; does not check the length.
  */
 export function findViolations(source: string, tree: readonly DiscordNode[]): Violation[] {
   const nodes = [...walkNodes(tree)];

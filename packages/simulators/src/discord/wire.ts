@@ -20,7 +20,7 @@ export interface WireAttachment {
   readonly proxy_url: string;
   readonly content_type?: string;
   readonly description?: string;
-  /** The duration is set for voice messages, as is their `waveform`. */
+  /** Set for voice messages, together with `waveform`. */
   readonly duration_secs?: number;
   readonly waveform?: string;
 }

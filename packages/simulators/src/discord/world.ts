@@ -18,7 +18,7 @@ export const PERMISSION = {
   openThread: 1n << 35n,
   sendInThread: 1n << 38n,
   /**
-   * The default permissions of an invited bot: embedding links and all of the above, except
+   * The default permissions of an invited bot: embedding links and all permissions above, except
    * managing messages or threads and mentioning everyone.
    */
   usual:
@@ -52,9 +52,9 @@ export interface Channel {
   readonly guildId?: string;
   /** The parent channel of a thread or forum post. */
   readonly parentId?: string;
-  /** The person of a direct chat. */
+  /** The person in a direct chat with the bot. */
   readonly recipient?: WireUser;
-  /** The people of a private channel without the bot; the bot receives only their commands. */
+  /** The people in a private channel without the bot, which receives only their commands. */
   readonly people?: readonly WireUser[];
   readonly ownerId?: string;
   name: string;
@@ -95,7 +95,7 @@ export interface WorldEvent {
   readonly guildId?: string | undefined;
 }
 
-/** A stored file and the time when its URL was signed. */
+/** A stored file and the time at which its URL was signed. */
 interface StoredFile {
   readonly name: string;
   readonly type: string;
@@ -120,7 +120,7 @@ export class World {
   readonly commands = new Map<string, Map<string, Command>>();
   /** People who refuse direct messages from the bot. */
   readonly closedToDms = new Set<string>();
-  /** The base URL of files, set when the server starts to listen. */
+  /** The base URL of files, set once the server listens. */
   fileBase = '';
   /** The form of optional fields: with a value, as null, or omitted. */
   optional: OptionalFieldMode = 'present';
@@ -145,13 +145,13 @@ export class World {
   }
 
   /**
-   * Converts a document to the form in which it is sent; for gateway events, `event` is their name.
+   * Converts a document to the form in which it is sent; `event` is the name of the gateway event.
    */
   asSent(document: unknown, event?: string | null): unknown {
     const sent = applyOptionalFields(this.optional, OPTIONAL_FIELDS, document, NEVER_NULL);
     if (event !== 'INTERACTION_CREATE' || !isObject(sent) || !isObject(document)) return sent;
-    // Chosen and typed values keep fields that are optional elsewhere, and an interaction in a
-    // guild always names the member.
+    // Values that people chose or typed keep their optional fields, and an interaction in a guild
+    // always includes the member.
     const { data, member } = document;
     return { ...sent, data, ...(member !== undefined && { member: this.asSent(member) }) };
   }
@@ -216,7 +216,7 @@ export class World {
     });
   }
 
-  /** Creates a private channel of two or more people without the bot. */
+  /** Creates a private channel for two or more people, without the bot. */
   openPrivate(people: readonly string[], name: string): Channel {
     return this.addChannel({
       type: people.length > 2 ? CHANNEL_TYPE.groupDm : CHANNEL_TYPE.dm,

@@ -3,7 +3,7 @@ export {
   type FormatRun,
   type FormattedLine,
   type Inline,
-  toLineRuns as lineRuns,
+  toLineRuns,
 } from './marked-lines.ts';
 export { parseGoogleChat } from './parse-google-chat.ts';
 export { parseSlack } from './parse-slack.ts';

@@ -25,7 +25,7 @@ export type Format =
   | 'bullet'
   | 'number';
 
-/** Text with one set of formats, the outermost format first. */
+/** Text with uniform formatting; the outermost format comes first. */
 export interface FormatRun {
   readonly text: string;
   readonly formats: readonly Format[];
@@ -66,7 +66,7 @@ export function getVisibleText(lines: readonly FormattedLine[]): string {
     .join('\n');
 }
 
-/** A mark that can contain others. */
+/** A mark that can contain other marks. */
 type MarkType = 'bold' | 'italic' | 'strike';
 
 /** Inline content; `text` excludes markers. */

@@ -33,7 +33,7 @@ describe("the parser of Google Chat's syntax", () => {
     expect(parseGoogleChat(text).violations).toContainEqual({ kind, text: part });
   });
 
-  it('[M01] returns the formats and links of each run', () => {
+  it('[M01] returns the formatting and links of each run', () => {
     expect(parseGoogleChat('*a <https://e.org|b>*').runs).toEqual([
       { text: 'a ', formats: ['bold'] },
       { text: 'b', formats: ['bold'], link: { url: 'https://e.org' } },

@@ -3,8 +3,8 @@ import { type MarkedMessage, readMessage } from './read-message.ts';
 import { type FlattenedMessage, Flattener } from './tokens.ts';
 
 /**
- * Parses Slack's mrkdwn strictly, as in the field `text` of a message: only unambiguous marks
- * count, and ambiguous marks, notifications and invalid tokens are violations.
+ * Parses Slack's mrkdwn strictly, as in a message's `text` field: only unambiguous marks count, and
+ * ambiguous marks, notifications and invalid tokens are violations.
  *
  * Sources, read in November 2026: Slack's "Formatting message text" (the marks; the three entities;
  * tokens in angle brackets; `>` at the start of a line; lists are text) and its help article on
@@ -31,7 +31,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 const PIECES =
   /```[\s\S]*?```|<[^<>\n]*>|(?<!\u2060)`(?=[^\s\u2060])[^`\n]*(?<=[^\s\u2060])`|&(?:amp|lt|gt);|[<>&]/g;
 const LINK = /^<((?:https?:\/\/|mailto:)[^\s|`]+)(?:\|([^|]+))?>$/i;
-/** Text that Slack's servers, or a library that sends the text, would turn into a mention. */
+/** Text that Slack's servers, or a library that sends the text, would convert to a mention. */
 const NAME = /(?<!\w)@\w+/g;
 const EMOJI = /:[\w'+-]*[a-z][\w'+-]*:|:(?:[+-]1|100|1234):/g;
 

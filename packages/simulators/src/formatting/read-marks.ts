@@ -22,7 +22,7 @@ export interface FoundMarks {
 export interface LineRules {
   /** Reads the quote mark, bullet or number at the start of a line. */
   readonly readStart: (line: string, reading: Reading) => LineStart;
-  /** The texts of links that are written as tokens, in order. */
+  /** The text of each link that is written as a token, in order. */
   readonly links?: readonly LinkSpan[];
 }
 
@@ -187,7 +187,7 @@ const MARKERS = [
 /**
  * Finds the marks of one line from left to right: each opening marker pairs with the nearest
  * closing marker, so a mark never nests in itself. In the strict reading, the same character must
- * not occur between the two markers, because some clients then show no mark.
+ * not occur between the two markers, because some clients then do not show the mark.
  * @param taken nonzero for characters that belong to another construct
  */
 function findMarks(line: string, start: number, taken: Uint8Array, reading: Reading): MarkerPair[] {
@@ -280,13 +280,13 @@ function isInside(character: string | undefined, reading: Reading): boolean {
   return reading !== 'strict' || !INVISIBLE.test(character);
 }
 
-/** Returns the code point that starts at this offset of a line. */
+/** Returns the code point that starts at this offset in a line. */
 function getCharacterAt(text: string, at: number): string | undefined {
   const code = text.codePointAt(at);
   return code === undefined ? undefined : String.fromCodePoint(code);
 }
 
-/** Returns the code point that ends before this offset of a line. */
+/** Returns the code point that ends at this offset in a line. */
 function getCharacterBefore(text: string, at: number): string | undefined {
   const low = text.charCodeAt(at - 1);
   const isLow = low >= 0xdc00 && low <= 0xdfff;

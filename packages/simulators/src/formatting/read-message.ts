@@ -14,7 +14,7 @@ export interface MarkedMessage {
   readonly lines: readonly FormattedLine[];
   /** The visible text: without markers and quote bars, with `• ` for bullets. */
   readonly visible: string;
-  /** The same text split into runs of equal format, without bullets. */
+  /** The same text, split into runs with uniform formatting and without bullets. */
   readonly runs: readonly FormatRun[];
   /** Ambiguous markup, errors and unwanted notifications; empty for a correct text. */
   readonly violations: readonly MessageViolation[];

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  getVisibleText,
-  KIND,
-  listComponents,
-  getOptions as menuOptions,
-} from '../discord/components.ts';
+import { getOptions, getVisibleText, KIND, listComponents } from '../discord/components.ts';
 import type { DiscordDouble } from '../discord/discord-double.ts';
 import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
 import { describeParts, readPartsLine } from '../discord/parts-line.ts';
@@ -201,7 +196,7 @@ class DiscordSide implements PlatformSide {
   }
 
   /**
-   * The channel's messages and the ephemeral ones, sorted by id, because Discord's ids grow with
+   * The channel's messages and ephemeral messages, sorted by id, because Discord's ids grow with
    * time.
    */
   #all(chat: string): (VisibleMessage & { readonly onlyFor?: string })[] {
@@ -261,7 +256,7 @@ function listPressables(components: readonly Json[]): readonly PressableComponen
     const { type, label, custom_id: customId, disabled } = component;
     if (typeof customId !== 'string' || disabled === true) return [];
     if (type === KIND.button) return [{ label: String(label), customId }];
-    return menuOptions(component).map((option) => {
+    return getOptions(component).map((option) => {
       return { label: String(option.label), customId, values: [String(option.value)] };
     });
   });

@@ -5,7 +5,7 @@ export {
   describeDifference,
   type PlayOptions,
   playScene,
-  type RecordedMessage as Shown,
+  type RecordedMessage,
   type Recording,
   readScene,
   recordScene,

@@ -109,7 +109,7 @@ export function recordScene(
   };
 }
 
-/** The options of playing a scene; each has a default. */
+/** The options for playing a scene; each has a default. */
 export interface PlayOptions {
   /** The maximum wait for a message, in ms; 30 s when absent. */
   readonly patienceMs?: number;
@@ -118,9 +118,7 @@ export interface PlayOptions {
    * final, in ms; 2 s when absent.
    */
   readonly settleMs?: number;
-  /**
-   * Text that differs on every run, such as codes and times; both texts are compared without it.
-   */
+  /** Text that differs on every run, such as codes and times; it is ignored in the comparison. */
   readonly ignore?: readonly RegExp[];
 }
 
@@ -187,7 +185,6 @@ export async function playScene(
   ];
 }
 
-/** Describes a difference in readable text. */
 export function describeDifference(difference: Difference): string {
   const placeOf = ({ chat, message }: RecordedMessage) => `${chat} ${message}`;
   switch (difference.kind) {

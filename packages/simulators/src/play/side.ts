@@ -94,5 +94,5 @@ export interface MessageOnPlatform {
   readonly violations: readonly string[];
 }
 
-/** The number of the bot's calls that the page shows. */
+/** The maximum number of recent bot calls in the world. */
 export const SHOWN_CALLS = 80;

@@ -23,7 +23,7 @@ const chatOf = (simulator: Simulator, key: string) =>
 
 describe('the simulator', () => {
   it.each(['telegram', 'discord', 'slack'] as const)(
-    '[U04] %s: delivers messages, replies, edits and reactions; keys identify authors and messages',
+    '[U04] %s: delivers messages, replies, edits and reactions, with keys for authors and messages',
     async (platform) => {
       const simulator = await started(platform);
       const friends = { chat: 'friends', from: 'ann' } as const;
@@ -58,7 +58,7 @@ describe('the simulator', () => {
     },
   );
 
-  it('[U04] discord: sends polls, cards and forwarded messages by typed commands', async () => {
+  it('[U04] discord: sends polls, cards and forwarded messages through typed commands', async () => {
     const simulator = await started('discord');
     const from = { chat: 'friends', from: 'ann' } as const;
     for (const text of ['!poll Vote :: Tea? | Yes | No', '!forward <the code>', '!sticker wave'])
@@ -72,7 +72,7 @@ describe('the simulator', () => {
     expect(messages[1]?.html).toContain('&lt;the code&gt;');
   });
 
-  it.each(PLATFORMS)('[U04] %s: adds people and groups to the initial ones', async (platform) => {
+  it.each(PLATFORMS)('[U04] %s: adds people and groups during the simulation', async (platform) => {
     const simulator = await started(platform);
     expect(await simulator.act({ kind: 'person', name: 'Ann' })).toBe('ann-2');
     expect(await simulator.act({ kind: 'group', name: 'Book Club', members: ['ann-2'] })).toBe(

@@ -16,7 +16,7 @@ export interface Simulator {
   /** The settings (token and address) for a Parley account that connects to this platform. */
   readonly settings: Readonly<Record<string, unknown>>;
   /**
-   * The owner in the format of the setting `owners`; `group` is a group that exists from the start.
+   * The owner in the format of the `owners` setting; `group` is a group that exists from the start.
    */
   readonly owner: string;
   readonly firstGroup: string;

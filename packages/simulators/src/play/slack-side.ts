@@ -146,7 +146,7 @@ class SlackSide implements PlatformSide {
     return this.#double.status(channel, thread) !== undefined;
   }
 
-  /** A bot cannot register commands on Slack; they are part of the app's settings. */
+  /** A bot cannot register commands on Slack; they belong to the app's settings. */
   commands(): never[] {
     return [];
   }

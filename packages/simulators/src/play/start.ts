@@ -13,7 +13,7 @@ export interface SimulatorOptions {
 
 /** A running simulator, including the data that a WhatsApp client needs for linking. */
 export interface StartedSimulator extends Simulator {
-  /** Scans a code shown by a client with the account's phone; present only for WhatsApp. */
+  /** Uses the account's phone to scan a code that a client shows; present only for WhatsApp. */
   scan?(code: string): void;
   /** The certificate of the file host in PEM format, which a client must trust. */
   readonly certificate?: string;

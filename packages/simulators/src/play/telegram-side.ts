@@ -48,9 +48,7 @@ class TelegramSide implements PlatformSide {
   readonly #names = new Map<number, string>();
   readonly #groups = new Map<number, string>();
   readonly #threads = new Map<string, string>();
-  /**
-   * Files and reactions of people, by chat and message, because the transcript does not keep them.
-   */
+  /** People's files and reactions by chat and message; the transcript does not keep them. */
   readonly #files = new Map<string, FileOnPlatform>();
   readonly #reactions = new Map<string, Map<number, string>>();
   /** The latest button press in each chat. */

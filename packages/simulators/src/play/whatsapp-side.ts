@@ -49,7 +49,7 @@ class WhatsAppPlayerSide implements WhatsAppSide {
   readonly #clock: PlayClock;
   readonly #unhush: () => void;
   readonly #people: Person[] = [];
-  /** The counts of typing signals and messages, and the time of the last signal. */
+  /** The number of typing signals, the number of messages, and the time of the last signal. */
   readonly #typing = new Map<string, { readonly signs: number; readonly at: number }>();
   readonly #files = new Map<string, FileOnPlatform>();
 

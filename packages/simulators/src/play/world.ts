@@ -25,7 +25,7 @@ export interface SimulatedWorld {
   readonly faults: readonly FaultName[];
   /** The bot's latest calls, oldest first. */
   readonly calls: readonly SimulatedCall[];
-  /** The simulated time in ms since 1970, and its lead over the real clock in ms. */
+  /** The simulated time in ms since 1970, and how far it is ahead of the real clock, in ms. */
   readonly now: number;
   readonly ahead: number;
 }
@@ -71,7 +71,7 @@ export interface SimulatedMessage {
   readonly isDeleted?: boolean | undefined;
   /** Whether the message is still being streamed. */
   readonly isGrowing?: boolean | undefined;
-  /** The only person who sees the message. */
+  /** The only person who can see the message. */
   readonly onlyFor?: string | undefined;
   readonly replyTo?: string | undefined;
   readonly files: readonly { readonly name: string; readonly type: string }[];
@@ -97,7 +97,7 @@ export interface PlatformAbilities {
   readonly block: boolean;
 }
 
-/** Faults of the bot's next message or of its connection. */
+/** Faults that affect the bot's next message or its connection. */
 export const FAULT_NAMES = [
   'rate-limit',
   'server-error',
@@ -121,7 +121,7 @@ const act = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
 /** The maximum number of messages in one flood. */
 export const MAX_OF_A_FLOOD = 500;
 
-/** An action of a player; chats, people and messages are named by their keys. */
+/** A player's action; chats, people and messages are identified by their keys. */
 export const Act = z.discriminatedUnion('kind', [
   /** On Discord and Slack, text that starts with `/` and a command name runs that command. */
   act('say', {

@@ -34,7 +34,7 @@ export function toTextBlocks(text: string, nextId: () => string): WireBlock[] {
   return [{ type: 'rich_text', block_id: nextId(), elements: parseMrkdwn(text) }];
 }
 
-/** Converts the blocks of a message that was written in Markdown to mrkdwn, for its `text`. */
+/** Converts the blocks of a message written in Markdown to mrkdwn, for its `text`. */
 export function blocksToMrkdwn(blocks: readonly WireBlock[]): string {
   return blocks
     .map((block) => {
@@ -54,7 +54,7 @@ function cellToMrkdwn(cell: Json): string {
   return cell.type === 'rich_text' ? toMrkdwn(getRichText(cell)) : String(cell.text ?? '');
 }
 
-/** Returns the visible text of blocks without formats and buttons. */
+/** Returns the visible text of blocks without formatting and buttons. */
 export function blocksToPlainText(blocks: readonly Json[], names: Names): string {
   return blocks
     .map((block) => blockToPlainText(block, names))
@@ -111,7 +111,6 @@ function getText(value: unknown): string {
 }
 
 export function getRichText({ elements }: Json): readonly RichText[] {
-  // The double has already checked or created these elements.
   return toRecords(elements) as readonly Json[] as readonly RichText[];
 }
 

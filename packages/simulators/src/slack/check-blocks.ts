@@ -2,12 +2,12 @@ import { isRecord, type Json, toRecords } from './wire.ts';
 
 /** The maximum number of blocks in a message. */
 const MAX_BLOCKS = 50;
-/** The maximum length of all Markdown blocks of a message together, in characters. */
+/** The maximum total length of a message's Markdown blocks, in characters. */
 const MAX_MARKDOWN = 12_000;
 /**
- * Slack refuses a message whose blocks are too long together, but does not document the limit. The
- * limit was measured in slackapi/bolt-js#2509: 13,297 characters in one block, and 125 fewer for
- * each further block.
+ * Slack refuses a message if the total length of its blocks exceeds a limit that is not documented.
+ * The limit was measured in slackapi/bolt-js#2509: 13,297 characters in one block, and 125 fewer
+ * for each further block.
  */
 const MAX_TOGETHER = 13_422;
 const PER_BLOCK = 125;
@@ -38,7 +38,7 @@ export function checkBlocks(blocks: readonly unknown[], at = '/blocks'): string[
   return check.errors;
 }
 
-/** Whether the blocks exceed Slack's limit for all blocks together. */
+/** Whether the blocks exceed Slack's limit on their total length. */
 export function isTooLong(blocks: readonly unknown[]): boolean {
   return countText(blocks) + PER_BLOCK * blocks.length > MAX_TOGETHER;
 }

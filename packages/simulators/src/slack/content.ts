@@ -5,14 +5,14 @@ import { normalizeText } from './text.ts';
 import { isRecord, type Json, toRecords, type WireBlock } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
-/** The maximum length of `text`, in characters; Slack truncates longer texts. */
+/** The maximum length of `text`, in characters; Slack truncates longer text. */
 const MAX_TEXT = 40_000;
 /** The maximum length of `markdown_text`, in characters. */
 const MAX_MARKDOWN = 12_000;
 /**
  * The maximum length of the text of one message, in characters. The limit for one message is not
- * documented, but `chat.update` refuses longer texts (seratch/ChatGPT-in-Slack#102), and
- * `chat.postMessage` splits them.
+ * documented, but `chat.update` refuses longer text (seratch/ChatGPT-in-Slack#102), and
+ * `chat.postMessage` splits it.
  */
 const MAX_SHOWN_TEXT = 4_000;
 
@@ -21,7 +21,7 @@ export interface Content {
   readonly blocks: readonly WireBlock[];
   /** Whether the call contained these blocks; otherwise they were created from the text. */
   readonly hasOwnBlocks: boolean;
-  /** Whether the call contained only a text in mrkdwn. */
+  /** Whether the call contained only mrkdwn text. */
   readonly isPlain?: boolean;
   readonly attachments?: readonly Json[];
   readonly metadata?: Json;
@@ -58,8 +58,8 @@ export function readContent(workspace: Workspace, args: RequestArguments): Conte
 }
 
 /**
- * Splits a text of more than 4,000 characters into several messages, as Slack does without
- * documenting it (slackapi/java-slack-sdk#704). A format that spans two messages is lost.
+ * Splits text of more than 4,000 characters into several messages, as Slack does without
+ * documenting it (slackapi/java-slack-sdk#704). Formatting that spans two messages is lost.
  */
 export function splitContent(
   { ids }: Workspace,

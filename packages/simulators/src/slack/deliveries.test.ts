@@ -169,7 +169,7 @@ describe('requests from the Slack double to the bot', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('opens a form once for a trigger that is not older than three seconds', async () => {
+  it('opens a form once for a trigger that is at most three seconds old', async () => {
     const { double, web, channel, ann, requests } = await withUrl();
     double.slash({ channel, command: '/form', from: ann });
     await double.waitFor(() => requests.length > 0);
@@ -236,7 +236,7 @@ describe('Socket Mode of the Slack double', () => {
     ]);
   });
 
-  it('shows the response in the acknowledgement of a command', async () => {
+  it("shows the response in a command's acknowledgement", async () => {
     const { double, channel, ann } = await startDouble(QUICK);
     await connectSocket(double, ({ ack }) => void ack({ text: 'at your service' }));
     double.slash({ channel, command: '/ask', from: ann });

@@ -6,7 +6,7 @@ export interface Delivery {
   /** The type of the event, for the transcript. */
   readonly what: string;
   readonly payload: Json;
-  /** Whether the event reports an action of the bot itself. */
+  /** Whether the event reports the bot's own action. */
   readonly isOwn?: boolean;
 }
 

@@ -83,7 +83,7 @@ export function resolveEmojiAlias(name: string): string {
   return ALIASES[name] ?? name;
 }
 
-/** Whether a name has the form of an emoji's name; a skin tone may follow. */
+/** Whether this is a syntactically valid emoji name; a skin tone may follow the name. */
 export function isEmojiName(name: string): boolean {
   return /^[\p{L}\d_+'-]+(?:::skin-tone-[2-6])?$/u.test(name);
 }

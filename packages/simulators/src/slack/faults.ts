@@ -7,7 +7,8 @@ const aim = {
   method: z.string().optional(),
   channel: z.string().optional(),
   /**
-   * The call takes effect before the fault: the message is posted, but the bot gets no response.
+   * The call takes effect before the fault: the message is posted, but the bot does not get a
+   * response.
    */
   after: z.boolean().optional(),
 };
@@ -32,7 +33,7 @@ export const EventFault = z.discriminatedUnion('kind', [
   /** Delivers the event twice; the second delivery has no retry headers. */
   z.strictObject({ kind: z.literal('duplicate'), ...count }),
   z.strictObject({ kind: z.literal('late'), ms: z.number(), ...count }),
-  /** Delivers the event after its successor. */
+  /** Delivers the event after the one that follows it. */
   z.strictObject({ kind: z.literal('swap'), ...count }),
   /** The delivery attempt fails before it reaches the bot. */
   z.strictObject({ kind: z.literal('undelivered'), ...count }),

@@ -60,7 +60,9 @@ export class Interactions {
     };
   }
 
-  /** Uses a trigger once; returns an error code when the trigger is invalid, expired or used. */
+  /**
+   * Uses a trigger, which is valid once; returns an error code when it is invalid, expired or used.
+   */
   useTrigger(trigger: string): string | undefined {
     const interaction = this.#all.get(trigger.split('.')[0] ?? '');
     if (interaction === undefined) return 'invalid_trigger_id';
@@ -70,7 +72,9 @@ export class Interactions {
     return interaction.triggerUses > 1 ? 'exchanged_trigger_id' : undefined;
   }
 
-  /** Finds the interaction of a response URL, which is valid for 30 minutes and five responses. */
+  /**
+   * Finds the interaction of a response URL, which is valid for 30 minutes and for five responses.
+   */
   useAddress(path: string): Interaction | 'expired_url' | 'used_url' | undefined {
     const interaction = this.#all.get(path.split('/')[3] ?? '');
     if (interaction?.path !== path) return undefined;

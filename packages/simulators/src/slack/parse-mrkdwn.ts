@@ -1,7 +1,7 @@
 import { findEmoji, findEmojiName, KNOWN_EMOJI, resolveEmojiAlias } from './emoji.ts';
 import type { Inline, RichText, TextStyle } from './rich-text.ts';
 
-/** Parses mrkdwn, the format of the field `text`, as Slack's clients do. */
+/** Parses mrkdwn, the format of the `text` field, as Slack's clients do. */
 export function parseMrkdwn(source: string): RichText[] {
   const parts: RichText[] = [];
   let end = 0;
@@ -152,7 +152,7 @@ function readPiece(source: string, at: number, style: TextStyle): ParsedPiece | 
 
 /**
  * Finds the marker that closes the mark at `at`. Markers must be at word boundaries on the same
- * line, and formatted text has no spaces at its ends.
+ * line, and formatted text does not start or end with a space.
  */
 function findClosingMark(source: string, at: number, mark: string): number | undefined {
   if (/[\p{L}\p{N}]/u.test(source[at - 1] ?? '') || source[at - 1] === mark) return undefined;

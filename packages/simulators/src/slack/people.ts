@@ -18,11 +18,11 @@ import {
 export interface PersonMessage {
   readonly channel: string;
   /**
-   * The author; when absent, the person of a direct chat, or the first member of another
+   * The author; by default, the other person in a direct chat, or the first member of any other
    * conversation.
    */
   readonly from?: string | undefined;
-  /** The text as typed; `<@U1>` mentions a member, and mrkdwn formats are applied. */
+  /** The text as typed; `<@U1>` mentions a member, and mrkdwn formatting is applied. */
   readonly text?: string | undefined;
   /** The `ts` of the thread's first message, for a reply. */
   readonly threadTs?: string | undefined;

@@ -70,7 +70,7 @@ export function removeMessage(
   emitMessageDeleted(servers, channel, wire, by);
 }
 
-/** The fields common to all messages of the bot. */
+/** The fields common to all of the bot's messages. */
 export function getBotFields({ app, bot, team }: Workspace) {
   return {
     type: 'message',
@@ -83,7 +83,7 @@ export function getBotFields({ app, bot, team }: Workspace) {
 }
 
 /**
- * Returns the thread of a call, or undefined when the call names none.
+ * Returns the thread of a call; undefined when the call does not name a thread.
  * @throws Refusal when the thread's first message is missing or is itself a reply
  */
 export function findThread(channel: Channel, ts: string | undefined): string | undefined {

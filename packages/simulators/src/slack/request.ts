@@ -21,12 +21,12 @@ export function createRefusal(code: string, details?: Json): Refusal {
   return new Refusal(code, details);
 }
 
-/** Creates the refusal of a rate-limited call. */
+/** Creates the refusal for a rate-limited call. */
 export function createRateLimitRefusal(seconds: number): Refusal {
   return new Refusal('ratelimited', {}, 429, seconds);
 }
 
-/** Creates the refusal of invalid blocks, with the reasons in both fields that Slack uses. */
+/** Creates the refusal for invalid blocks, with the reasons in both fields that Slack uses. */
 export function createInvalidBlocksRefusal(errors: readonly string[]): Refusal {
   return createRefusal('invalid_blocks', {
     errors,

@@ -46,7 +46,7 @@ export interface Names {
   channel(id: string): string;
 }
 
-/** Returns the visible text of a line without formats. */
+/** Returns the visible text of a line without formatting. */
 function toPlainInline(elements: readonly Inline[], names: Names): string {
   return elements.map((element) => toPlainElement(element, names)).join('');
 }
@@ -70,7 +70,7 @@ export function toPlainElement(element: Inline, names: Names): string {
   }
 }
 
-/** Returns the visible text of rich text without formats. */
+/** Returns the visible text of rich text without formatting. */
 export function toPlainText(parts: readonly RichText[], names: Names): string {
   return parts
     .map((part) => {
@@ -91,7 +91,7 @@ export function getListMarker(style: 'bullet' | 'ordered', index: number): strin
 
 const MARKS = { code: '`', strike: '~', italic: '_', bold: '*' } as const;
 
-/** Converts rich text to mrkdwn, the format of the field `text`. */
+/** Converts rich text to mrkdwn, the format of the `text` field. */
 export function toMrkdwn(parts: readonly RichText[]): string {
   return parts
     .map((part) => {
@@ -127,7 +127,7 @@ function toMrkdwnInline(elements: readonly Inline[]): string {
     .join('');
 }
 
-/** Formats exclude the spaces at their ends. */
+/** Spaces at either end of the text stay outside the marks. */
 function wrapInMark(text: string, mark: string): string {
   return text.replace(
     /^(\s*)([\s\S]*?)(\s*)$/,

@@ -25,7 +25,7 @@ import { applyOptional } from './workspace.ts';
 /** A response, with the error code for the transcript if the call was refused. */
 type SlackAnswer = Answer & { readonly error?: string };
 
-/** An HTTP request of the bot; `name` identifies it in faults and in the transcript. */
+/** An HTTP request from the bot; `name` identifies it in faults and in the transcript. */
 interface ApiCall {
   readonly name: string;
   readonly args: RequestArguments;

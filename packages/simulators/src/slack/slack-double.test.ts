@@ -172,7 +172,7 @@ describe('the Web API of the Slack double', () => {
   });
 });
 
-describe('refusals of the Slack double', () => {
+describe('validation of calls in the Slack double', () => {
   const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
   const button = (text: string, id: number) => {
     return { type: 'button', text: { type: 'plain_text', text }, action_id: `a${id}` };
@@ -230,7 +230,7 @@ describe('refusals of the Slack double', () => {
     if (reason !== undefined) expect(JSON.stringify(found.errors)).toMatch(reason);
   });
 
-  it('truncates a text at 40,000 characters, splits a text at 4,000, and refuses long edits', async () => {
+  it('truncates text at 40,000 characters, splits text at 4,000, and refuses long edits', async () => {
     const { double, web, channel } = await startDouble();
     const sent = await web.chat.postMessage({ channel, text: 'x'.repeat(40_001) });
     expect(sent.response_metadata).toMatchObject({ warnings: ['message_truncated'] });
@@ -268,9 +268,9 @@ describe('refusals of the Slack double', () => {
     const { double, web, channel } = await startDouble();
     await web.chat.postMessage({ channel, text: '**no** [link](https://a.example)\n# no' });
     expect(double.conversation(channel)[0]?.violations).toEqual([
-      '**bold** of Markdown',
-      'a [link](…) of Markdown',
-      'a # heading of Markdown',
+      'Markdown **bold**',
+      'a Markdown [link](…)',
+      'a Markdown # heading',
     ]);
     await web.chat.postMessage({ channel, text: '`**code**` *yes*' });
     expect(double.conversation(channel)[1]?.violations).toEqual([]);

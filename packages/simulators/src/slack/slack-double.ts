@@ -50,7 +50,7 @@ export interface SlackDouble {
     readonly name: string;
     readonly kind?: ChannelKind;
     readonly members?: readonly string[];
-    /** The id of the other workspace, for a conversation shared by Slack Connect. */
+    /** The id of the other workspace, for a conversation shared through Slack Connect. */
     readonly sharedWith?: string;
   }): string;
   /** Returns the id of the direct chat with a person and opens the chat if necessary. */

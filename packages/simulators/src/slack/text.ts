@@ -5,7 +5,7 @@ import { escapeMrkdwn } from './rich-text.ts';
 const KEPT = /(<[^<>\n]+>|```[\s\S]+?```|`[^`\n]+`)/;
 const ADDRESS = /\b(?:https?:\/\/|mailto:)[^\s<>"]*[^\s<>".,;:!?)\]}'*_~`]/g;
 
-/** Normalizes a text for storage: plain addresses become links, and emoji become their names. */
+/** Normalizes text for storage: plain addresses become links, and emoji become their names. */
 export function normalizeText(text: string): string {
   return text
     .split(KEPT)
@@ -13,7 +13,7 @@ export function normalizeText(text: string): string {
     .join('');
 }
 
-/** Escapes the reserved characters of a typed text, except in mentions such as `<@U1>`. */
+/** Escapes the reserved characters in typed text, except in mentions such as `<@U1>`. */
 export function escapeTypedText(text: string): string {
   return text
     .split(/(<[@#!][^<>\s]+>)/)

@@ -1,7 +1,7 @@
 import { ChangeNotifier } from '../changes.ts';
 import type { Json } from './wire.ts';
 
-/** One call of the bot; `arguments` holds the arguments as received. */
+/** One call by the bot; `arguments` holds the arguments as received. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;

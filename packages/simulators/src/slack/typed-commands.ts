@@ -95,7 +95,7 @@ function findOwnMessage(double: SlackDouble, { direct, you }: TypedCommandContex
   return own;
 }
 
-/** Finds the newest message of the bot that satisfies `isWanted`. */
+/** Finds the bot's newest message that satisfies `isWanted`. */
 function findNewest(
   double: SlackDouble,
   { direct, channel }: Omit<TypedCommandContext, 'you'>,

@@ -28,7 +28,7 @@ export function updateView({ workspace }: SlackServers, args: RequestArguments):
   return { view: toWireView(view) };
 }
 
-/** Implements `views.publish`: sets the home page of the app for a person. */
+/** Implements `views.publish`: sets the app's home page for a person. */
 export function publishView({ workspace }: SlackServers, args: RequestArguments): Json {
   const user = args.required('user_id');
   if (!workspace.members.has(user)) throw createRefusal('invalid_user_id');

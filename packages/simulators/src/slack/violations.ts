@@ -5,14 +5,14 @@ import { isRecord, type Json, toRecords } from './wire.ts';
 
 /** Names and patterns of markup that Slack does not render. */
 const FOREIGN: readonly (readonly [name: string, pattern: RegExp])[] = [
-  ['**bold** of Markdown', /\*\*[^\s*][^\n]*?\*\*/],
-  ['a [link](…) of Markdown', /\[[^\]\n]+\]\(https?:[^)\s]+\)/],
-  ['a # heading of Markdown', /^#{1,6} \S/m],
-  ['a table of Markdown', /^\|(?:[ :]*-+[ :]*\|)+ *$/m],
+  ['Markdown **bold**', /\*\*[^\s*][^\n]*?\*\*/],
+  ['a Markdown [link](…)', /\[[^\]\n]+\]\(https?:[^)\s]+\)/],
+  ['a Markdown # heading', /^#{1,6} \S/m],
+  ['a Markdown table', /^\|(?:[ :]*-+[ :]*\|)+ *$/m],
   ['an HTML tag', /<\/?(?:b|i|u|s|a|p|br|code|pre|strong|em|ul|li)\b[^>]*>/i],
 ];
 
-/** Finds markup that Slack does not render in the texts of blocks; code is skipped. */
+/** Finds markup that Slack does not render in the text of blocks; code is skipped. */
 export function findViolations(blocks: readonly Json[]): string[] {
   const text = toUnformattedText(blocks);
   return FOREIGN.filter(([, pattern]) => pattern.test(text)).map(([name]) => name);
@@ -31,7 +31,7 @@ function toUnformattedText(blocks: readonly Json[]): string {
     .join('\n');
 }
 
-/** Returns the plain pieces of rich text without code. */
+/** Returns the text pieces of rich text, excluding code. */
 function toUnformattedRichText(parts: readonly RichText[]): string {
   const inline = (elements: readonly Inline[]) => elements.map(toUnformattedPiece).join('');
   return parts

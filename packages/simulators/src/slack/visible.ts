@@ -7,14 +7,14 @@ import { type Channel, createNames, type StoredMessage, type Workspace } from '.
 export interface VisibleMessage {
   /** A number that increases over all conversations in the order the messages appeared. */
   readonly seq: number;
-  /** The time by the double's clock when the message appeared, in ms since 1970. */
+  /** The time at which the message appeared, according to the double's clock, in ms since 1970. */
   readonly at: number;
   readonly channel: string;
   readonly ts: string;
   /** The `ts` of the thread's first message, for a reply. */
   readonly threadTs?: string;
   readonly from: 'bot' | string;
-  /** The text without formats, as rendered from the blocks. */
+  /** The text without formatting, as rendered from the blocks. */
   readonly text: string;
   readonly blocks: readonly WireBlock[];
   readonly files: readonly { readonly id: string; readonly name: string; readonly type: string }[];
@@ -26,7 +26,7 @@ export interface VisibleMessage {
   readonly reactions: readonly (readonly [emoji: string, by: 'bot' | string])[];
   readonly edits: number;
   readonly isGrowing: boolean;
-  /** The only person who sees the message. */
+  /** The only person who can see the message. */
   readonly onlyFor?: string;
   /** Names of markup in the message that Slack does not render. */
   readonly violations: readonly string[];

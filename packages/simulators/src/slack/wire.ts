@@ -1,7 +1,7 @@
 /** An object of the Web API with unchecked fields. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A block of Block Kit; every block of a message has an id. */
+/** A Block Kit block; every block of a message has an id. */
 export interface WireBlock extends Json {
   readonly type: string;
   readonly block_id?: string;

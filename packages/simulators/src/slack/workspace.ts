@@ -27,7 +27,7 @@ export interface StoredMessage {
   readonly seq: number;
   readonly at: number;
   edits: number;
-  /** The only person who sees the message. */
+  /** The only person who can see the message. */
   readonly onlyFor?: string;
   /** Whether the bot posted the message with blocks. */
   hasOwnBlocks?: boolean;
@@ -41,7 +41,7 @@ export interface Channel {
   readonly kind: ChannelKind;
   name: string;
   readonly members: Set<string>;
-  /** The id of the workspace that shares the conversation by Slack Connect. */
+  /** The id of the workspace that shares the conversation through Slack Connect. */
   readonly sharedWith: string | undefined;
   isArchived: boolean;
   /** Messages by `ts`, oldest first, excluding deleted messages. */
@@ -117,7 +117,6 @@ function formatTs(micros: number): string {
   return `${seconds}.${String(micros % 1_000_000).padStart(6, '0')}`;
 }
 
-/** Creates the lookup table of the names for mentions. */
 export function createNames({ members, channels }: Workspace): Names {
   return {
     user: (id) => members.get(id)?.name ?? id,

@@ -6,7 +6,7 @@ import type { Transcript } from './transcript.ts';
 import { UpdateQueue, WebhookCaller } from './updates.ts';
 import type { IdentifiedObject, WireChat, WireMessage, WireUser } from './wire.ts';
 
-/** An unfinished text shown by sendMessageDraft. */
+/** Unfinished text shown by sendMessageDraft. */
 export interface MessageDraft {
   readonly chatId: number;
   readonly draftId: number;

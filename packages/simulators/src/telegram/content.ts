@@ -2,14 +2,14 @@ import { type HtmlEntity, parseTelegramHtml, TelegramHtmlError } from './parse-h
 import { createBadRequestRefusal, isRecord, type RequestParams } from './request.ts';
 import type { WireMessage } from './wire.ts';
 
-/** Text without markup, and its formats as entities. */
+/** Text without markup, with its formatting as entities. */
 export interface FormattedText {
   readonly text: string;
   readonly entities: readonly HtmlEntity[];
 }
 
 /**
- * The maximum length of a text after parsing, in code points (measured on the live service; some
+ * The maximum length of text after parsing, in code points (measured on the live service; some
  * sources say UTF-16 units).
  */
 const MAX_TEXT = 4096;

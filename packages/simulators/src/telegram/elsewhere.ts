@@ -108,7 +108,7 @@ function resolveBusinessTarget(
   return { chats: found.chats, chat, beside };
 }
 
-/** Implements answerGuestQuery, which accepts one text per query. */
+/** Implements answerGuestQuery, which accepts one text answer per query. */
 export function answerGuestQuery(account: BotAccount, params: RequestParams): object {
   const query = account.guests.get(params.text('guest_query_id') ?? '');
   if (query === undefined || query.answer !== undefined)

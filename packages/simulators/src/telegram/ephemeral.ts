@@ -14,8 +14,8 @@ const FIELDS = ['receiver_user_id', 'callback_query_id', 'replace_callback_query
 
 /**
  * Returns the person whom an ephemeral message addresses; undefined when the message is visible to
- * everyone. A bot that is not an administrator may only answer an ephemeral message or a press of
- * the person, within 15 s.
+ * everyone. A bot that is not an administrator may send one only in response to an ephemeral
+ * message or to the person's button press, within 15 s.
  * @throws Refusal with status 400
  */
 export function readReceiver(

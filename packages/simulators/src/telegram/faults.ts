@@ -8,7 +8,8 @@ const aim = {
   method: z.string().optional(),
   chat: z.number().optional(),
   /**
-   * The call takes effect before the fault: the message is sent, but the bot gets no confirmation.
+   * The call takes effect before the fault: the message is sent, but the bot does not get a
+   * confirmation.
    */
   after: z.boolean().optional(),
 };

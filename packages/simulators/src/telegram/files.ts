@@ -28,7 +28,10 @@ export type FileKind =
  */
 export interface LocalServer {
   readonly folder: string;
-  /** Whether a separate web server serves the folder; the Bot API server itself serves no files. */
+  /**
+   * Whether a separate web server serves the folder; the Bot API server itself does not serve
+   * files.
+   */
   readonly servesFiles?: boolean;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The lexical level of Telegram's HTML dialect: references, tags and attributes. The parser
- * interprets the tokens of this level.
- */
+/** The lexer for Telegram's HTML dialect: references, tags and attributes. */
 
 /** The server's reason, without the prefix "Bad Request: can't parse entities: ". */
 export class TelegramHtmlError extends Error {
@@ -115,7 +112,7 @@ function readToken(html: string, from: number): { text: string; end: number } {
   return { text: html.slice(from, at).toLowerCase(), end: at };
 }
 
-/** Returns the first position from `from` on that is not white space. */
+/** Returns the first position at or after `from` that is not white space. */
 export function skipSpace(html: string, from: number): number {
   let at = from;
   while (at < html.length && isSpace(html[at])) at += 1;

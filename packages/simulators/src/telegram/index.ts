@@ -1,9 +1,9 @@
-export { ChangeNotifier as Changes } from '../changes.ts';
+export { ChangeNotifier } from '../changes.ts';
 export { OPTIONAL } from '../optional-fields.ts';
 export { FloodControl, REAL_LIMITS } from './faults.ts';
 export { addSample, OPTIONAL_FIELDS } from './optional-fields.ts';
 export { type HtmlEntity, parseTelegramHtml } from './parse-html.ts';
-export type { PersonMessage as Saying } from './people.ts';
+export type { PersonMessage } from './people.ts';
 export { Refusal } from './request.ts';
 export { startTelegramDouble } from './start-telegram-double.ts';
 export type { TelegramDouble, TelegramDoubleOptions } from './telegram-double.ts';

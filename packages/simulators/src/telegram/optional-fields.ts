@@ -334,7 +334,7 @@ const BESIDE: ReadonlySet<string> = new Set([
 
 type FieldRecord = Record<string, unknown>;
 
-/** Converts an update of this kind, with its optional fields sent in this form. */
+/** Converts the content of an update, with its optional fields in the given form. */
 export function applyOptionalFields(
   how: OptionalFieldMode,
   kind: string,
@@ -358,8 +358,8 @@ function toSentForm(how: OptionalFieldMode, field: string, value: unknown): unkn
 }
 
 /**
- * Returns the same content, with the sample value added to each object of that type that lacks the
- * optional field.
+ * Returns the same content, with the sample value added to each object of that type that does not
+ * have the optional field.
  */
 export function addSample(
   of: OptionalFieldKind,

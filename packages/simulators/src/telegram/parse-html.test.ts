@@ -131,7 +131,7 @@ describe('the parser of Telegram HTML', () => {
     expect(() => parseTelegramHtml(html)).toThrow(new TelegramHtmlError(reason));
   });
 
-  it('returns escaped text unchanged and without formats', () => {
+  it('returns escaped text unchanged and without formatting', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const escaped = text
@@ -143,7 +143,7 @@ describe('the parser of Telegram HTML', () => {
     );
   });
 
-  it('accepts or refuses any text without returning a format that extends past the end', () => {
+  it('accepts or refuses any text and never returns formatting that extends past its end', () => {
     const soup = fc.array(
       fc.constantFrom(
         '<b>',

@@ -9,7 +9,7 @@ import {
 
 export { TelegramHtmlError } from './html-lexer.ts';
 
-/** A format on a range of text; offset and length are in UTF-16 units, as in the Bot API. */
+/** The formatting of a text range; offset and length are in UTF-16 units, as in the Bot API. */
 export interface HtmlEntity {
   readonly type: string;
   readonly offset: number;
@@ -52,8 +52,8 @@ const TYPE_OF_TAG: Readonly<Record<string, string>> = {
  * Parses `parse_mode: 'HTML'` like the Telegram servers: the same tags, the same four named
  * references (others stay literal), and the same refusals with byte offsets. The parser is stricter
  * in one respect: nesting that the documentation forbids (anything in `code` or `pre` except `pre >
- * code`, a quote in a quote, a link in a link) is refused, whereas the servers silently drop one of
- * the formats.
+ * code`, a quote in a quote, a link in a link) is refused, whereas the servers silently drop some
+ * of the formatting.
  * @throws TelegramHtmlError with the server's wording
  */
 export function parseTelegramHtml(html: string): { text: string; entities: HtmlEntity[] } {
@@ -206,8 +206,8 @@ const SOLID = new Set(['code', 'pre', 'text_link', 'text_mention', 'custom_emoji
 const MARKS = new Set(['bold', 'italic', 'underline', 'strikethrough', 'spoiler']);
 
 /**
- * Computes the entities of a message in the order they are sent. Code splits the formats around it;
- * of two nested links or code spans, the outer one stays.
+ * Computes the entities of a message in the order they are sent. Code splits the formatting around
+ * it; of two nested links or code spans, only the outer one is kept.
  */
 function settleEntities(found: readonly HtmlEntity[]): HtmlEntity[] {
   const kept: HtmlEntity[] = [];

@@ -8,7 +8,7 @@ import { type IdentifiedObject, listButtons, type WireMessage, type WireUser } f
 /** A bare id creates a private chat, group or supergroup, depending on its range. */
 export interface PersonMessage {
   readonly chat: number | IdentifiedObject;
-  /** The author; when absent, the person of a private chat, or user 1001 elsewhere. */
+  /** The author; by default, the other person in a private chat, or user 1001 elsewhere. */
   readonly from?: number | IdentifiedObject | undefined;
   readonly text?: string | undefined;
   /** A photo, recording or document; the text becomes its caption. */
@@ -20,7 +20,7 @@ export interface PersonMessage {
    * channel.
    */
   readonly as?: IdentifiedObject | undefined;
-  /** Formats; when absent, commands, mentions and URLs are detected. */
+  /** The formatting; by default, commands, mentions and URLs are detected. */
   readonly entities?: readonly HtmlEntity[] | undefined;
   /** The id of a forum topic, which is created if new. */
   readonly thread?: number | undefined;
@@ -203,7 +203,7 @@ export function stopDraft(account: BotAccount, chatId: number): number {
   return draft.draftId;
 }
 
-/** A reaction of a person, possibly speaking as a chat. */
+/** A person's reaction; the person may speak as a chat. */
 export interface Reaction {
   readonly chat: number;
   readonly message: number;
@@ -261,7 +261,7 @@ export function migrateGroup(account: BotAccount, chatId: number): number {
   return newId;
 }
 
-/** The person who acts when the caller names none. */
+/** The default author. */
 const SOMEBODY: WireUser = { id: 1001, is_bot: false, first_name: 'User 1001' };
 
 export type ChatAccess = 'open' | 'blocked' | 'kicked' | 'muted';
@@ -304,7 +304,6 @@ export function setTopic(
   say(account, { chat: chatId, thread, extra: { [event]: {} } });
 }
 
-/** The author of a message as a complete user. */
 function resolveAuthor(saying: Pick<PersonMessage, 'chat' | 'from'>, chat: ChatRecord): WireUser {
   const fallback = chat.info.type === 'private' ? chat.info.id : SOMEBODY.id;
   const given =

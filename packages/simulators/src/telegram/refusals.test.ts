@@ -6,7 +6,7 @@ import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.
 const ANN = 501;
 afterEach(endDoubles);
 
-describe('refusals of the Telegram double', () => {
+describe('validation of calls in the Telegram double', () => {
   it.each([
     ['an empty text', { text: '' }, 'Bad Request: message text is empty'],
     ['white space', { text: ' \n ' }, 'Bad Request: message text is empty'],
@@ -120,7 +120,7 @@ describe('refusals of the Telegram double', () => {
     expect(await telegram.callApi('setMyCommands', { commands: shorter })).toBe(true);
   });
 
-  it('measures the text after parsing, in code points, and keeps 100 formats', async () => {
+  it('measures the text after parsing, in code points, and keeps at most 100 entities', async () => {
     const { double, telegram } = await startDouble();
     double.say({ chat: ANN, text: 'hi' });
     await telegram.sendMessage(ANN, '😀'.repeat(4096));

@@ -79,7 +79,7 @@ export const RefusalParameters = z.strictObject({
 });
 export type RefusalParameters = z.infer<typeof RefusalParameters>;
 
-/** An error response of the Bot API; thrown by the methods and sent by the server. */
+/** An error response of the Bot API; the methods throw it and the server sends it. */
 export class Refusal extends Error {
   readonly code: number;
   readonly parameters: RefusalParameters | undefined;

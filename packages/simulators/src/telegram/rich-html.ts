@@ -13,7 +13,7 @@ export class RichHtmlError extends Error {
   override readonly name = 'RichHtmlError';
 }
 
-/** Inline formats with their permitted attributes. */
+/** Inline tags with their permitted attributes. */
 const INLINE: Readonly<Record<string, readonly string[]>> = {
   ...{ b: [], strong: [], i: [], em: [], u: [], ins: [], s: [], strike: [], del: [] },
   ...{ code: ['class'], mark: [], sub: [], sup: [], 'tg-spoiler': [], 'tg-math': [] },
@@ -21,7 +21,7 @@ const INLINE: Readonly<Record<string, readonly string[]>> = {
   ...{ 'tg-emoji': ['emoji-id'], br: [] },
 };
 
-/** Blocks with their permitted attributes. */
+/** Block tags with their permitted attributes. */
 const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   ...{ h1: [], h2: [], h3: [], h4: [], h5: [], h6: [], p: [], pre: [], footer: [], hr: [] },
   ...{ ul: [], ol: ['start', 'type', 'reversed'], blockquote: ['expandable'], aside: [] },

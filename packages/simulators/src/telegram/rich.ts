@@ -167,7 +167,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   ...{ 'tg-spoiler': 'spoiler', mark: 'marked', sub: 'subscript', sup: 'superscript' },
 };
 
-/** Formatted text: a string, an object for a format, or a list of both. */
+/** Formatted text: a string, an object that formats other text, or a list of both. */
 function toRichText(nodes: readonly RichNode[]): unknown {
   const texts = nodes.map((node): unknown => {
     if (typeof node === 'string') return node;
@@ -184,7 +184,10 @@ function toRichText(nodes: readonly RichNode[]): unknown {
   return texts.length === 1 ? texts[0] : texts;
 }
 
-/** Returns the visible text of blocks, texts or HTML, with one line per block, row and item. */
+/**
+ * Returns the visible text of blocks, formatted text or HTML, with one line per block, row and
+ * item.
+ */
 export function getRichText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) {

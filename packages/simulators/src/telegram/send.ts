@@ -44,7 +44,7 @@ export function createMediaSender(kind: FileKind) {
 
 /**
  * Implements editMessageText for the bot's own messages; refuses an edit without a change, and can
- * turn a text into a rich message.
+ * turn a text message into a rich message.
  */
 export function editMessageText(account: BotAccount, params: RequestParams): WireMessage {
   const shown = readRichMessage(params) ?? toTextFields(readText(params));
@@ -98,7 +98,7 @@ export function editMessageCaption(account: BotAccount, params: RequestParams): 
   return storeEdit(account, chat, kept, caption);
 }
 
-/** Implements deleteMessage for the bot's own messages and, in groups, messages of others. */
+/** Implements deleteMessage for the bot's own messages and, in groups, others' messages. */
 export function deleteMessage(account: BotAccount, params: RequestParams): true {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('message_id') ?? 0;
@@ -153,9 +153,7 @@ export function sendChatAction(account: BotAccount, params: RequestParams): true
   return true;
 }
 
-/**
- * Stores a new message of the bot in its topic and with its keyboard; `file` is the attached file.
- */
+/** Stores a new message from the bot with its topic and keyboard; `file` is the attached file. */
 function storeNewMessage(
   account: BotAccount,
   params: RequestParams,
@@ -202,7 +200,7 @@ function findEditableMessage(account: BotAccount, params: RequestParams) {
   return { chat, old };
 }
 
-/** Edits a message of the bot: keeps the fields in `kept` and sets the fields in `changed`. */
+/** Edits one of the bot's messages: keeps the fields in `kept` and sets the fields in `changed`. */
 function storeEdit(
   account: BotAccount,
   chat: ChatRecord,

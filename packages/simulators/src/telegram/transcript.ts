@@ -13,14 +13,14 @@ export interface VisibleFile {
 export interface VisibleMessage {
   /** A number that increases over all chats in the order the messages appeared. */
   readonly seq: number;
-  /** The time by the double's clock when the message appeared, in ms since 1970. */
+  /** The time at which the message appeared, according to the double's clock, in ms since 1970. */
   readonly at: number;
   readonly chatId: number;
   /** The message id; 0 for an ephemeral message. */
   readonly messageId: number;
   /** The number of an ephemeral message. */
   readonly ephemeralId?: number;
-  /** The only person, besides the bot, who sees the message. */
+  /** The only person, besides the bot, who can see the message. */
   readonly onlyFor?: number;
   readonly from: 'bot' | number;
   readonly text: string;
@@ -43,7 +43,7 @@ export interface VisibleMessage {
   readonly edits: number;
 }
 
-/** One call of the bot; `params` holds the parameters as received, `result` the result as sent. */
+/** One call by the bot; `params` holds the parameters as received, `result` the result as sent. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;
@@ -54,7 +54,6 @@ export interface RecordedCall {
   readonly description?: string;
 }
 
-/** Ephemeral messages are numbered separately. */
 function getMessageNumber({ message_id, ephemeral_message_id }: WireMessage): number {
   return ephemeral_message_id === undefined ? message_id : -ephemeral_message_id;
 }
@@ -174,8 +173,8 @@ export class Transcript {
   }
 
   /**
-   * Returns the time by the double's clock when the first call of a method arrived, in ms since
-   * 1970.
+   * Returns the time at which the first call of a method arrived, according to the double's clock,
+   * in ms since 1970.
    */
   firstArrival(method: string): number | undefined {
     return this.#firstArrivals.get(method.toLowerCase());
@@ -187,14 +186,16 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** All messages, or those of one chat of the bot or a business account, oldest first. */
+  /**
+   * All messages, or only those in one chat (the bot's own or a business account's), oldest first.
+   */
   messages(chatId?: number, business?: string): VisibleMessage[] {
     if (chatId === undefined) return this.#messages.filter((message) => message !== undefined);
     const places = [...(this.#places.get(toChatKey(chatId, business))?.values() ?? [])];
     return places.flatMap((place) => this.#messages[place] ?? []);
   }
 
-  /** Messages of all chats that appeared after `seq`, oldest first. */
+  /** Messages in all chats that appeared after `seq`, oldest first. */
   after(seq: number): VisibleMessage[] {
     let from = this.#messages.length;
     while (from > 0 && (this.#messages[from - 1]?.seq ?? Number.POSITIVE_INFINITY) > seq) from -= 1;

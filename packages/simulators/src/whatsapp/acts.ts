@@ -24,7 +24,7 @@ import type { Phones } from './phones.ts';
 import { buildSignedBundleNodes } from './signal.ts';
 import { buildNode, toBigEndian } from './wire.ts';
 
-/** The chat and the person of an action. */
+/** The chat in which a person acts, and the person. */
 interface ActTarget {
   /** A person in any form, a group, `status@broadcast`, a broadcast list or a channel. */
   readonly chat: string;
@@ -43,7 +43,7 @@ export type PersonMessage = ActTarget &
     readonly at?: number | undefined;
   };
 
-/** The actions of people in their chats with the bot and elsewhere. */
+/** People's actions in their chats with the bot and elsewhere. */
 export class PersonActs {
   readonly #account: SimulatedAccount;
   readonly #phones: Phones;

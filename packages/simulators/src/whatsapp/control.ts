@@ -119,7 +119,7 @@ function toPlainMessage({ formatted, reactions, readBy, attachment, ...message }
   };
 }
 
-/** The response omits the content, which the conversation contains. */
+/** The response omits the content, because the conversation already shows it. */
 function toPlainSend({ message: _content, ...send }: RecordedSend): Omit<RecordedSend, 'message'> {
   return send;
 }

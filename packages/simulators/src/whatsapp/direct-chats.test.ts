@@ -43,7 +43,7 @@ describe('direct chats of the WhatsApp double', () => {
     expect(seals).toEqual(['pkmsg', 'msg']);
   });
 
-  it('uses the identity without a number when the person does, and keeps the number secret', async () => {
+  it('uses the identity without a number if the person uses it, and keeps the number secret', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson({ addressing: 'lid' });
     const bob = double.addPerson({ hidden: true });
@@ -83,7 +83,7 @@ describe('direct chats of the WhatsApp double', () => {
     expect(fromBot.map(({ text }) => text)).toEqual(numbers);
   });
 
-  it('shows at most 65,536 characters of a text, and shows repeated ids only once', async () => {
+  it('shows at most 65,536 characters of a message, and shows repeated ids only once', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const options = { messageId: 'SAME' };
@@ -205,7 +205,7 @@ describe('receipts and typing in the WhatsApp double', () => {
     await double.waitFor(() => double.stanzas('ack').length === 2);
   });
 
-  it("shows read receipts and typing of the bot, and reports a person's typing to the bot", async () => {
+  it("shows the bot's read receipts and typing, and reports a person's typing to the bot", async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });

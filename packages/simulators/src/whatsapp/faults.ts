@@ -9,7 +9,7 @@ const aim = {
 const lost = z.boolean().optional();
 const fault = <K extends string>(name: K) => z.strictObject({ kind: z.literal(name), ...aim });
 
-/** The WebSocket opens, but the server sends no data. */
+/** The WebSocket opens, but the server does not send data. */
 const GreetingFault = fault('no-greeting');
 
 /**
@@ -17,11 +17,11 @@ const GreetingFault = fault('no-greeting');
  */
 const LoginFault = fault('failure').extend({ reason: z.number() });
 
-/** A fault of a message that the bot sends. */
+/** A fault that affects a message from the bot. */
 const SendFault = z.discriminatedUnion('kind', [
   /** The server responds with an error and does not deliver the message: 463, 479, 429 … */
   fault('refuse').extend({ code: z.number() }),
-  /** The server sends no acknowledgement; the message is delivered unless `lost`. */
+  /** The server does not send an acknowledgement; the message is delivered unless `lost`. */
   fault('no-ack').extend({ lost }),
   /** The acknowledgement is delayed by `ms`. */
   fault('late-ack').extend({ ms: z.number() }),
@@ -33,7 +33,7 @@ const SendFault = z.discriminatedUnion('kind', [
 ]);
 export type SendFault = z.infer<typeof SendFault>;
 
-/** A fault of a stanza sent to the bot. */
+/** A fault that affects a stanza sent to the bot. */
 const DeliveryFault = z.discriminatedUnion('kind', [
   fault('twice'),
   /**
@@ -48,7 +48,7 @@ export type DeliveryFault = z.infer<typeof DeliveryFault>;
 /** A message encrypted by a person's phone cannot be decrypted. */
 const SealFault = fault('garble');
 
-/** A fault of a query by the bot. */
+/** A fault that affects a query from the bot. */
 const QueryFault = z.discriminatedUnion('kind', [
   fault('query-error').extend({ xmlns: z.string(), code: z.number() }),
   fault('query-silence').extend({ xmlns: z.string() }),

@@ -110,7 +110,7 @@ describe('files of the WhatsApp double', () => {
   });
 });
 
-describe('file handling of Baileys that adapters have to work around', () => {
+describe("problems with Baileys' file handling that adapters have to work around", () => {
   it('accepts a file that was replaced on the host', async () => {
     const { double, client, ann } = await startFileScene();
     const content = randomBytes(1_000);

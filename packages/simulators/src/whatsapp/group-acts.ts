@@ -34,7 +34,7 @@ export type GroupOptions = z.infer<typeof GroupOptions>;
 const by = z.string().optional();
 const who = z.array(z.string()).readonly();
 
-/** A change of a group and the person who makes it; the creator when absent. */
+/** A change to a group and the person who makes it (by default, the creator). */
 export const GroupChange = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['add', 'remove', 'promote', 'demote']), who, by }),
   z.strictObject({ kind: z.literal('subject'), subject: z.string(), by }),
@@ -45,7 +45,7 @@ export const GroupChange = z.discriminatedUnion('kind', [
 
 export type GroupChange = z.infer<typeof GroupChange>;
 
-/** The actions of people in groups; the bot is notified if it is a member. */
+/** People's actions in groups; the bot is notified if it is a member. */
 export class GroupActs {
   readonly #account: SimulatedAccount;
 

@@ -9,7 +9,7 @@ function friends({ double }: TestScene) {
 }
 
 describe('group messages of the WhatsApp double', () => {
-  it("delivers messages of members and shows the bot's answer to everyone", async () => {
+  it("delivers members' messages and shows the bot's answer to everyone", async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);

@@ -164,7 +164,7 @@ describe('weaknesses of Baileys that adapters have to work around', () => {
     ]);
   });
 
-  it('delivers new messages before older queued ones', async () => {
+  it('delivers new messages before older messages from the queue', async () => {
     const { double, connect } = await startScene();
     const ann = double.addPerson();
     const old = Array.from({ length: 30 }, (_, nth) => `old ${nth}`);

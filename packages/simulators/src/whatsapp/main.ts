@@ -83,7 +83,7 @@ async function linkClient(code: string): Promise<void> {
 /**
  * Returns the text of a code: either the pasted text, or the code shown by the Parley process whose
  * page address (as printed by `parley start`) was pasted.
- * @throws Error when that Parley process shows no code
+ * @throws Error if that Parley process does not show a code
  */
 async function resolveCode(pasted: string): Promise<string> {
   const page = URL.canParse(pasted) ? new URL(pasted) : undefined;
@@ -93,7 +93,7 @@ async function resolveCode(pasted: string): Promise<string> {
   const answer = await fetch(new URL('/api/status/report', page).href, { headers });
   const { channels } = Status.parse(await answer.json());
   const code = channels.map(({ state }) => state.code).find((found) => found !== undefined);
-  if (code === undefined) throw new Error('This Parley page shows no code to scan');
+  if (code === undefined) throw new Error('This Parley page does not show a code to scan');
   return code;
 }
 

@@ -18,10 +18,7 @@ interface MessageKind {
 type SplitNames<Line extends string, Found = never> = Line extends `${infer First} ${infer Rest}`
   ? SplitNames<Rest, Found | First>
   : Found | Line;
-/**
- * A type that requires no further argument if the lines name exactly the fields of the message
- * type.
- */
+/** Requires no further argument if the lines list exactly the message type's fields. */
 type RequireComplete<Fields, Line extends string> = [keyof Fields, SplitNames<Line>] extends [
   SplitNames<Line>,
   keyof Fields,

@@ -14,7 +14,7 @@ import { readContent } from './read-content.ts';
 import { buildNode, type ClientLink, findChild, listChildren, readBytes } from './wire.ts';
 
 /**
- * Handles a message of the bot: the phones decrypt it, the transcript shows it, and the server
+ * Handles a message from the bot: the phones decrypt it, the transcript shows it, and the server
  * acknowledges it.
  */
 export async function handleMessage(

@@ -78,7 +78,7 @@ describe('linking a client to the WhatsApp double', () => {
     const code = await client.socket.requestPairingCode(number);
     await client.waitFor(() => client.answers.length > 0);
     expect(client.answers).toMatchObject([{ attrs: { type: 'error' } }]);
-    await expect(double.typeCode(code)).rejects.toThrow('shows no code');
+    await expect(double.typeCode(code)).rejects.toThrow('does not show a code');
   });
 
   it("rejects a code that was requested for another number's phone", async () => {
@@ -91,7 +91,7 @@ describe('linking a client to the WhatsApp double', () => {
     await expect(double.typeCode(code)).rejects.toThrow("another number's phone");
   });
 
-  it('accepts the same credentials for another login and rejects others', async () => {
+  it('accepts the same credentials for another login and rejects all other credentials', async () => {
     const { double, auth, connect } = await startScene();
     const first = connect();
     await first.opened();

@@ -102,10 +102,10 @@ export class Pairing {
 
   /**
    * Submits a typed code from the account's phone.
-   * @throws Error for a wrong code, or when no code is shown for this number
+   * @throws Error if the code is wrong, or if no code is shown for this number
    */
   async type(code: string): Promise<void> {
-    if (this.#typed === undefined) throw new Error('This client shows no code to type');
+    if (this.#typed === undefined) throw new Error('This client does not show a code to type');
     if (this.phone !== this.#account.me.pn)
       throw new Error("The code is for another number's phone");
     const notice = await this.#typed.type(code.replace('-', '').toUpperCase());
@@ -119,7 +119,7 @@ export class Pairing {
     this.link.send(createResult(query));
     try {
       const secret = this.#typed?.secret(finish);
-      if (secret === undefined) throw new Error('This client shows no code to type');
+      if (secret === undefined) throw new Error('This client does not show a code to type');
       this.#vouchFor(device(), secret);
       this.#typing?.resolve();
     } catch (error) {

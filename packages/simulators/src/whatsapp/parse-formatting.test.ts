@@ -87,7 +87,7 @@ describe('the parser of WhatsApp formatting', () => {
     );
   });
 
-  it('[M01] returns the visible text with the formats of each run', () => {
+  it('[M01] returns the visible text with the formatting of each run', () => {
     const { visible, runs } = parseWhatsApp('> *a _b_*\n- c\n2. ~d~');
     expect(visible).toBe('a b\n• c\n2. d');
     expect(runs).toEqual([

@@ -19,7 +19,7 @@ export interface FormattedMessage {
   readonly lines: readonly FormattedLine[];
   /** The visible text: without markers and quote bars, with `• ` and numbers. */
   readonly visible: string;
-  /** The same text split into runs of equal format, without bullets and numbers. */
+  /** The same text, split into runs with uniform formatting and without bullets and numbers. */
   readonly runs: readonly FormatRun[];
   /** Ambiguous or wrong markup; empty for a correct text. */
   readonly violations: readonly FormattingViolation[];

@@ -15,8 +15,8 @@ import type { KeyBundle } from './signal.ts';
 import { buildNode } from './wire.ts';
 
 /**
- * A byte at this distance from the end belongs to the MAC of a ciphertext, or to the signature of a
- * group ciphertext.
+ * The byte at this distance from the end is part of a ciphertext's MAC or of a group ciphertext's
+ * signature.
  */
 const PROOF_DEPTH = 10;
 
@@ -33,7 +33,7 @@ interface PendingPost {
   readonly at?: number | undefined;
 }
 
-/** A phone's copy of a sent message, kept for the case that the client cannot decrypt it. */
+/** A phone's copy of a sent message, kept in case the client cannot decrypt it. */
 interface RememberedMessage {
   readonly posting: PendingPost;
   readonly attrs: Attributes;
@@ -124,7 +124,7 @@ export class Phones {
     });
   }
 
-  /** Returns the file of a message that was sent to the client. */
+  /** Returns the file from a message that was sent to the client. */
   fileOf(id: string): Attachment | undefined {
     const message = this.#remembered.get(id)?.posting.message;
     const content = message === undefined ? undefined : readContent(message);

@@ -48,7 +48,7 @@ const ANSWERS: Readonly<Record<string, QueryHandler>> = {
   'w:sync:app:state': answerStateQuery,
 };
 
-/** The response to the web client's query about restrictions of the account: no restrictions. */
+/** The response to the web client's query about account restrictions: there are none. */
 const UNRESTRICTED = {
   xwa2_fetch_account_reachout_timelock: { is_active: false },
   xwa2_message_capping_info: { capping_status: 'NONE' },

@@ -13,7 +13,7 @@ const SUBJECT_ALTERNATIVE_NAME = [0x55, 0x1d, 0x11];
 const BASIC_CONSTRAINTS = [0x55, 0x1d, 0x13];
 const LOOPBACK = Buffer.from([127, 0, 0, 1]);
 
-/** DER tags (ITU-T X.690); the last ones are specific to X.509 (RFC 5280). */
+/** DER tags (ITU-T X.690); the last tags are specific to X.509 (RFC 5280). */
 const TAG = {
   boolean: 0x01,
   integer: 0x02,

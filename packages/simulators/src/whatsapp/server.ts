@@ -107,8 +107,8 @@ export class WhatsAppServer implements LinkHandler {
   }
 
   /**
-   * Keeps the connection open but ignores all input and sends no data; new connections get no
-   * handshake response.
+   * Keeps the connection open but ignores all input and does not send data; new connections do not
+   * get a handshake response.
    */
   silence(isSilent: boolean): void {
     this.#isSilent = isSilent;

@@ -4,7 +4,7 @@ import { type FormattedMessage, parseWhatsApp } from './parse-formatting.ts';
 import type { Attachment, MessageContent, VisibleContent } from './read-content.ts';
 
 /**
- * The number of UTF-16 units of a text that phones show, according to users of real clients; the
+ * The number of UTF-16 units that phones show of a message, according to users of real clients; the
  * rest is truncated.
  */
 const MAX_TEXT = 65_536;
@@ -13,15 +13,15 @@ const MAX_TEXT = 65_536;
 export interface VisibleMessage {
   /** A number that increases over all chats in the order the messages appeared. */
   readonly seq: number;
-  /** The time by the double's clock when the message appeared, in ms since 1970. */
+  /** The time at which the message appeared, according to the double's clock, in ms since 1970. */
   readonly at: number;
   /** The id of a person or the JID of a group. */
   readonly chat: string;
   readonly id: string;
-  /** `owner` means the person of the bot's account, writing on their own phone. */
+  /** `owner` is the person whose account the bot uses, writing on their own phone. */
   readonly from: 'bot' | 'owner' | string;
   readonly text: string;
-  /** The text with its formatting parsed as phones do. */
+  /** The text with its formatting, parsed the way phones parse it. */
   readonly formatted: FormattedMessage;
   readonly mentions: readonly string[];
   readonly quoted?: string;
@@ -155,7 +155,7 @@ export class Transcript {
     return this.#contents.get(`${chat} ${id}`);
   }
 
-  /** Messages of all chats that appeared after `seq`, oldest first. */
+  /** Messages in all chats that appeared after `seq`, oldest first. */
   after(seq: number): VisibleMessage[] {
     return this.#messages.filter((message) => message.seq > seq);
   }

@@ -104,7 +104,8 @@ export class TypedCodeLinking {
   }
 
   /**
-   * Returns the secret that client and phone share from now on, derived from the client's response.
+   * Returns the secret that the client and the phone share from now on, derived from the client's
+   * response.
    * @throws Error for a wrong code, another client's identity, or an unknown reference
    */
   secret(finish: BinaryNode): Buffer {

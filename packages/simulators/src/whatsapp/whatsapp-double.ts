@@ -21,7 +21,7 @@ export interface WhatsAppDoubleOptions {
 
 /** A running double: the address of its server, and the controls for tests. */
 export interface WhatsAppDouble extends PeopleControls, DoubleObservers, FaultControls {
-  /** The WebSocket URL for Baileys' option `waWebSocketUrl`. */
+  /** The WebSocket URL for Baileys' `waWebSocketUrl` option. */
   readonly url: string;
   /** The base URL of the control interface, which exposes the methods of this handle over HTTP. */
   readonly controlUrl: string;
@@ -41,13 +41,13 @@ export interface PeopleControls {
   showNumber(jid: string, number: string | undefined): void;
   addGroup(options: GroupOptions): Group;
   changeGroup(jid: string, change: GroupChange): Group;
-  /** Scans a code shown by a client with the account's phone. */
+  /** Uses the account's phone to scan a code that a client shows. */
   scan(qr: string): void;
-  /** Types a code shown by a client on the account's phone; rejects if the code is wrong. */
+  /** Uses the account's phone to type a code that a client shows; rejects if the code is wrong. */
   typeCode(code: string): Promise<void>;
   /** Creates a linked client without a code. */
   linkWithoutCode(): LinkedCredentials;
-  /** The actions of people in chats; each promise resolves with the id of the message. */
+  /** People's actions in chats; each promise resolves with the id of the message. */
   readonly acts: PersonActs;
   say(saying: PersonMessage): Promise<string>;
 }

@@ -32,7 +32,8 @@ export function findChild(parent: BinaryNode | undefined, tag: string): BinaryNo
 }
 
 /**
- * Returns the content of a stanza as bytes, including short texts that Baileys decoded as strings.
+ * Returns the content of a stanza as bytes, including short content that Baileys decoded as a
+ * string.
  */
 export function readBytes(holder: BinaryNode | undefined): Buffer {
   const content = holder?.content;
@@ -59,10 +60,7 @@ export function createRefusal(query: BinaryNode, code: number, text: string): Bi
   ]);
 }
 
-/**
- * The delay before closing, because the client might otherwise see the close before the last
- * stanza.
- */
+/** The delay before closing; without it, the client might see the close before the last stanza. */
 const LINGER_MS = 500;
 
 /**
@@ -70,10 +68,7 @@ const LINGER_MS = 500;
  * is handled.
  */
 export interface LinkHandler {
-  /**
-   * Called before a client's first message is answered; the result false leaves the message
-   * unanswered.
-   */
+  /** Called before a client's first message is answered; `false` leaves the message unanswered. */
   greets(): boolean;
   login(link: ClientLink, login: HandshakeResult): void | Promise<void>;
   stanza(link: ClientLink, stanza: BinaryNode): void | Promise<void>;
@@ -108,7 +103,7 @@ export class ClientLink {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** Sends a stanza; drops it when the client has disconnected, as on a network. */
+  /** Sends a stanza; drops it if the client has disconnected, as a network would. */
   send(stanza: BinaryNode): void {
     const sealed = this.#seal(stanza);
     if (sealed === undefined) return;

@@ -2,9 +2,9 @@ export { copyDatabase } from './copy-database.ts';
 export {
   createFromRows,
   prepareRestored,
-  refuseUnknownMigrations as refuseUnknownSteps,
+  refuseUnknownMigrations,
 } from './restore.ts';
-export type { BackupRows, CellValue as Cell } from './rows.ts';
+export type { BackupRows, CellValue } from './rows.ts';
 export type { HeldBack } from './settle-unfinished.ts';
 export { copyToPostgres, refuseUsedPostgres } from './to-postgres.ts';
-export { type CarryOverResult as CarriedOver, carryOverFile } from './unfinished.ts';
+export { type CarryOverResult, carryOverFile } from './unfinished.ts';

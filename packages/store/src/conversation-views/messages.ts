@@ -27,14 +27,14 @@ interface ShownFile {
   readonly kind: string;
   readonly name: string | null;
   /**
-   * Whether the file's bytes are still stored: for messages they are kept for a day, for answers as
-   * long as the answer itself.
+   * Whether the file's bytes are still stored: files in messages are kept for a day, files in
+   * answers as long as the answer itself.
    */
   readonly isKept: boolean;
 }
 
 /**
- * A message from either side of a conversation. Times are in ms; texts are private and complete.
+ * A message from either side of a conversation. Times are in ms; text is private and unabridged.
  */
 export interface ShownMessage {
   readonly id: string;
@@ -44,7 +44,7 @@ export interface ShownMessage {
   readonly from: string | null;
   readonly text: string;
   readonly files: readonly ShownFile[];
-  /** Set if Parley itself wrote the message for the agent, for example for a job that came due. */
+  /** Set if Parley itself wrote the message for the agent, for example because a job came due. */
   readonly trigger: string | null;
   /** For a message: waiting, running, or its outcome; for a part: its delivery state. */
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
@@ -56,10 +56,11 @@ export interface ShownMessage {
    */
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
   /**
-   * The argument to pass to `why/message` for this message; null if there is nothing to explain.
+   * The argument that explains this message when passed to `why/message`; null if there is nothing
+   * to explain.
    */
   readonly why: string | null;
-  /** Set for a part: its text in the platform's dialect, and its turn. */
+  /** Set for an outbox part: its text in the platform's dialect, and its turn. */
   readonly sent?: {
     readonly text: string;
     readonly target: RenderTarget;
@@ -258,7 +259,7 @@ interface SentRow {
   readonly turnId: string | null;
   readonly writtenBy: string | null;
   readonly writtenAs: 'agent' | 'self' | null;
-  /** Converted because SQLite has no boolean type. */
+  /** A number on SQLite, which has no boolean type. */
   readonly isKept: boolean | number;
 }
 

@@ -39,11 +39,11 @@ import {
 /** A request to forget a person's messages. */
 export interface PersonForgetRequest extends PersonInGroup {
   /**
-   * Set for an owner: messages that any owner wrote in a direct chat with the agent are forgotten
-   * too.
+   * Set for an owner; messages that any owner wrote in a direct chat with the agent are then
+   * forgotten too.
    */
   readonly ownersToo: boolean;
-  /** The only conversation to clear; null to clear every one in which they wrote. */
+  /** The only conversation to clear; null to clear every conversation in which they wrote. */
   readonly only: string | null;
   /** The time of the request, in ms. */
   readonly now: number;
@@ -55,8 +55,8 @@ export interface PersonForgetRequest extends PersonInGroup {
 
 export interface PersonForgetResult {
   /**
-   * The number of conversations that are now empty; `groups` counts those in which other people's
-   * messages stay.
+   * The number of conversations that are now empty; `groups` counts the groups in which other
+   * people's messages stay.
    */
   readonly whole: number;
   readonly groups: number;
@@ -68,12 +68,12 @@ export interface PersonForgetResult {
    */
   readonly rows: number;
   readonly cronJobs: number;
-  /** The longest forgotten texts, used to check the database files afterwards. */
+  /** The longest pieces of forgotten text, used to check the database files afterwards. */
   readonly samples: readonly string[];
 }
 
 /**
- * The number of texts to search for afterwards, and the minimum length of a text that is specific
+ * How many pieces of text are searched for afterwards, and how long a piece must be to be specific
  * enough.
  */
 const SAMPLES = 20;
@@ -306,7 +306,7 @@ const SUB_AGENTS = defineStatement(`
 }>();
 
 /**
- * Removes decisions about a person's refused messages, and notices that name the person, such as
+ * Removes the decisions to refuse a person's messages, and notices that name the person, such as
  * access requests.
  */
 async function forgetTraces(

@@ -8,13 +8,13 @@ import { UsageGrouping } from '../usage.ts';
 
 const WEB = { channel: 'web', account: 'default' } as const;
 
-/** The chat, lane and route of test messages share one short name. */
+/** The chat, lane and route of test messages have one short name in common. */
 export function createRouteTo(chatId: string, threadId?: string): ReplyRoute {
   const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
   return { ...WEB, chatId, ...(threadId === undefined ? {} : { threadId }), target };
 }
 
-/** Creates a message `id` written in `chatId`; its lane is `web:<chatId>`. */
+/** Creates a message `id` in `chatId`, whose lane is `web:<chatId>`. */
 export function createMessage(
   id: string,
   chatId = 'c1',
@@ -54,7 +54,7 @@ export function createAnswer(turnId: string, texts: readonly string[], chatId = 
   };
 }
 
-/** Takes a free lane and starts its turn, as a worker does when it is woken. */
+/** Acquires a free lane and starts its turn, as a worker does when it is woken. */
 export async function startTurn(
   store: Store,
   turnId: string,
@@ -197,7 +197,7 @@ async function doLists(store: Store): Promise<void> {
 export const DAY = 24 * 60 * 60_000;
 const LONG = 'words of an answer, '.repeat(40);
 
-/** Writes to all tables the rows that one chat message leaves, as a turn would. */
+/** Writes the rows that one chat message leaves in all tables, the way a turn would. */
 export async function fillAllTables(store: Store, at: number, chat: string, id: string) {
   const newId = createTimedIds(() => at);
   const turnId = newId('turn');

@@ -1,12 +1,12 @@
 export {
   createDocumentReader,
-  createReaderQueue as openPlaces,
+  createReaderQueue,
   type ReadDocument,
 } from './document-reader.ts';
 export type { DocumentText } from './document-text.ts';
 export {
-  countPixels as pixelsOf,
-  detectPictureFormat as pictureFormat,
+  countPixels,
+  detectPictureFormat,
   type ImageType,
   type PictureFormat,
 } from './picture-format.ts';
@@ -17,5 +17,5 @@ export {
   type ScalePicture,
 } from './picture-scaler.ts';
 export { isVideo } from './sound-format.ts';
-export { requestSpeechOf as speak, type SpeechSettings, type SpokenText } from './speak.ts';
+export { requestSpeechOf, type SpeechSettings, type SpokenText } from './speak.ts';
 export { type Transcript, type TranscriptionSettings, transcribe } from './transcribe.ts';

@@ -10,9 +10,9 @@ export {
   type SignInServer,
 } from './oauth/authorize.ts';
 export {
-  listSecrets as secretsIn,
+  listSecrets,
   type OAuthSettings,
-  type SignInServices as SignInMeans,
+  type SignInServices,
   SignInState,
   type SignInVault,
 } from './oauth/sign-in-state.ts';

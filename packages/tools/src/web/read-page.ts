@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { decodeText, encodingWarning } from '@parley/core';
+import { decodeText, describeEncodingWarning } from '@parley/core';
 import { resolveModuleUrl } from '@parley/core/installation';
 import { type AddressRules, WebError } from './addresses.ts';
 import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './fetch.ts';
@@ -18,7 +18,6 @@ export interface WebPage {
   readonly warning?: string;
 }
 
-/** The options of a page reader. */
 export interface PageReaderOptions {
   readonly limits?: Partial<FetchLimits>;
   /** The deadline for converting a page to Markdown, in ms. */
@@ -48,7 +47,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
     const declared = parseCharset(resource.contentType);
     const decoded = decodeText(resource.bytes, { declared });
     const { text, certainty } = decoded;
-    const warning = encodingWarning(decoded) ?? undefined;
+    const warning = describeEncodingWarning(decoded) ?? undefined;
     const doubt = warning === undefined ? {} : { warning };
     if (HTML.test(type)) {
       const page = await convertPage({ html: text, url }, convertMs, signal);
@@ -105,7 +104,7 @@ async function convertPage(
   const thread = new Worker(resolveModuleUrl('page-thread', SOURCE), {
     workerData: order,
     resourceLimits: MEMORY,
-    // Discards the output of the libraries.
+    // Discards the libraries' output.
     stdout: true,
     stderr: true,
   });

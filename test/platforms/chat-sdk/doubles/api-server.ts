@@ -6,9 +6,9 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Changes } from '@parley/simulators/telegram';
+import { ChangeNotifier } from '@parley/simulators/telegram';
 
-/** A request to the API of a platform. */
+/** A request to a platform's API. */
 export interface ApiCall {
   /** The route template at which faults are aimed, for example `POST /items/:id`. */
   readonly route: string;
@@ -31,7 +31,7 @@ export interface ApiAnswer {
 
 export const ok = (body: unknown): ApiAnswer => ({ status: 200, body });
 
-/** An error response in the format of the platform, thrown by the routes. */
+/** An error response in the platform's format, thrown by the routes. */
 export class Refusal extends Error {
   readonly answer: ApiAnswer;
 
@@ -49,7 +49,7 @@ export type ApiFault = (
   /** Sends the correct response after `ms`. */
   | { readonly kind: 'delay'; readonly ms: number }
 ) & {
-  /** The start of the route, for example `POST /items`; by default every route. */
+  /** The beginning of the route, for example `POST /items`; by default every route. */
   readonly route?: string;
   readonly where?: (call: ApiCall) => boolean;
   readonly after?: true;
@@ -71,7 +71,7 @@ interface CompiledRoute {
 
 /** Serves the HTTP API of a double on loopback, records its calls and injects faults. */
 export class ApiServer {
-  readonly changes: Changes;
+  readonly changes: ChangeNotifier;
   readonly calls: ApiCall[] = [];
   readonly #routes: readonly CompiledRoute[];
   readonly #server: Server;
@@ -81,7 +81,7 @@ export class ApiServer {
   /** @param unknown handles calls that no route matches */
   constructor(routes: Routes, unknown: (call: ApiCall) => ApiAnswer) {
     const recent = () => this.calls.slice(-10).map(({ route }) => route);
-    this.changes = new Changes(() => `Its last calls: ${recent().join(', ')}`);
+    this.changes = new ChangeNotifier(() => `Its last calls: ${recent().join(', ')}`);
     this.#routes = Object.entries(routes).map(compileRoute);
     this.#refuseUnknown = unknown;
     this.#server = createServer((request, response) => {

@@ -32,7 +32,7 @@ interface PendingDelivery {
 }
 
 /**
- * Sends events to the webhook one after another with the retry policy of the platform, and repeats,
+ * Sends events to the webhook one after another with the platform's retry policy, and repeats,
  * delays, swaps or loses them on demand.
  */
 export class WebhookDeliveries {

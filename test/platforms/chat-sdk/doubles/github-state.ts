@@ -81,7 +81,8 @@ export class GitHubState {
   }
 
   /**
-   * A locked conversation accepts no comments from people without write access, such as the bot.
+   * A locked conversation does not accept comments from people without write access, such as the
+   * bot.
    */
   lock(repository: string, number: number): void {
     this.issue(repository, number).locked = true;

@@ -44,7 +44,7 @@ export class GitHubDouble extends PlatformDouble {
   readonly deliveries: WebhookDeliveries;
   protected readonly api: ApiServer;
   readonly #appPublicKey: string;
-  /** The accounts of valid tokens; tokens of the app begin with `ghs_`. */
+  /** The accounts of valid tokens; the app's tokens begin with `ghs_`. */
   readonly #tokens = new Map<string, GitHubUser>();
 
   constructor() {

@@ -40,7 +40,7 @@ const CHAT_SYSTEM = 'chat@system.gserviceaccount.com';
  * that are sent to the app once, and subscribed events that Pub/Sub pushes until they are accepted.
  */
 export class GoogleChatDouble extends PlatformDouble {
-  /** The public address of the webhook, which tokens of the callers name as their audience. */
+  /** The public address of the webhook, which callers' tokens name as their audience. */
   readonly endpointUrl = 'https://bot.example.com/google-chat';
   readonly pubsubAccount = 'push@project.iam.gserviceaccount.com';
   readonly credentials: { readonly client_email: string; readonly private_key: string };
@@ -69,7 +69,7 @@ export class GoogleChatDouble extends PlatformDouble {
     this.pushes = this.addWebhook({ ...PUBSUB, seal: seal(this.pubsubAccount) });
   }
 
-  /** For `rerouteHosts`. */
+  /** Passed to `rerouteHosts`. */
   get hosts(): Readonly<Record<string, number>> {
     return Object.fromEntries(HOSTS.map((host) => [host, this.api.port]));
   }

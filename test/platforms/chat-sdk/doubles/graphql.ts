@@ -148,7 +148,7 @@ class GraphQlParser {
     return { operation, selections, fragments };
   }
 
-  /** Variable names and declarations contain no braces, unless a variable has a default. */
+  /** Variable names and declarations do not contain braces, unless a variable has a default. */
   #skipUntil(token: string): void {
     while (this.#tokens[this.#at] !== token) this.#next();
   }

@@ -10,12 +10,12 @@ export interface LinearUser {
   readonly url: string;
 }
 
-/** A comment on an issue, or a reply to one. */
+/** A comment on an issue, or a reply to a comment. */
 export interface LinearComment {
   readonly id: string;
   readonly issueId: string;
   readonly user: LinearUser;
-  /** The comment was written by an integration, so it has no user. */
+  /** The comment was written by an integration, so it does not have a user. */
   readonly isByApp: boolean;
   readonly parentId: string | undefined;
   readonly createdAt: string;
@@ -30,7 +30,7 @@ interface LinearIssue {
   readonly title: string;
 }
 
-/** The documentation names no limit; this one prevents texts of unlimited size. */
+/** The documentation does not name a limit; this limit prevents text of unlimited size. */
 const MAX_BODY_LENGTH = 65_536;
 
 /** Users, issues and comments as objects of the GraphQL schema and of webhooks. */

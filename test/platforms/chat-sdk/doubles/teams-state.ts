@@ -9,7 +9,7 @@ export interface TeamsPerson {
   readonly aadObjectId: string;
 }
 
-/** A file in a message: a picture behind the connector, or a file in the storage of the sender. */
+/** A file in a message: a picture behind the connector, or a file in the sender's storage. */
 export interface TeamsFile {
   readonly kind: 'picture' | 'document';
   readonly name: string;

@@ -46,7 +46,7 @@ export class TeamsDouble extends PlatformDouble {
   readonly tenantId = '99999999-8888-4777-8666-555555555555';
   readonly state = new TeamsState();
   readonly deliveries: WebhookDeliveries;
-  /** Reactions of the bot, as `message id: type`. */
+  /** The bot's reactions, as `message id: type`. */
   readonly reactions = new Set<string>();
   /** Ids of the conversations in which the bot has sent a typing indicator. */
   readonly typing: string[] = [];
@@ -68,7 +68,7 @@ export class TeamsDouble extends PlatformDouble {
     return `${this.root}/emea/`;
   }
 
-  /** For `rerouteHosts`. */
+  /** Passed to `rerouteHosts`. */
   get hosts(): Readonly<Record<string, number>> {
     return Object.fromEntries(HOSTS.map((host) => [host, this.api.port]));
   }

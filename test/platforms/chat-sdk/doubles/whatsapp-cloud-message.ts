@@ -57,7 +57,7 @@ const common = {
   /** A business-scoped id; a phone number takes precedence over it. */
   recipient: z.string().optional(),
   context: z.strictObject({ message_id: z.string() }).optional(),
-  /** Returned in the statuses of this message. */
+  /** Returned in this message's statuses. */
   biz_opaque_callback_data: z.string().max(512).optional(),
 };
 
@@ -155,7 +155,7 @@ export function createRefusal(
   });
 }
 
-/** A message with a file as a webhook delivers it. */
+/** A message with a file, as delivered by a webhook. */
 export function createMediaContent(
   { type, name, bytes }: CloudFile,
   id: string,

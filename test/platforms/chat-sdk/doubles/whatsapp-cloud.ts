@@ -23,7 +23,7 @@ export interface CloudPerson {
   hasBlocked: boolean;
 }
 
-/** A message of a chat in either direction. */
+/** A message in a chat, in either direction. */
 export interface CloudMessage extends CloudContent {
   readonly id: string;
   readonly from: 'bot' | CloudPerson;
@@ -150,7 +150,7 @@ export class WhatsAppCloudDouble extends PlatformDouble {
     await this.#send('user_id_update', { user_id_update: [update] });
   }
 
-  /** The visible messages of the chat with a person. */
+  /** The visible messages in the chat with a person. */
   conversation(person: CloudPerson): readonly (CloudMessage & { readonly visible: string })[] {
     return this.messages
       .filter((message) => message.person === person)

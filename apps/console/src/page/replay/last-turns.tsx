@@ -173,7 +173,9 @@ function Summary({ series: { outcomes, choice } }: { readonly series: ReplaySeri
           </tbody>
         </table>
       </div>
-      {totals.some(({ difference }) => difference !== '') && <FigureTable label="Totals" rows={totals} />}
+      {totals.some(({ difference }) => difference !== '') && (
+        <FigureTable label="Totals" rows={totals} />
+      )}
     </>
   );
 }

@@ -113,7 +113,9 @@ function ReplaySheet({ turnId, summary, known }: SheetProps): VNode {
           cost="The answer is charged like any other; what it will cost is not known."
         />
       )}
-      {failure && <TroubleNote reason={failure.reason} again={failure.retryable && failure.again} />}
+      {failure && (
+        <TroubleNote reason={failure.reason} again={failure.retryable && failure.again} />
+      )}
       <div role="status">
         {running && (
           <p class="nothing">{running.dryRun ? 'Building the request…' : 'Asking the model…'}</p>

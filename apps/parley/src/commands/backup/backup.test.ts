@@ -23,7 +23,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type DataFolder, locateDataFolder, lockDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { writeArchive } from './archive.ts';
-import { runBackup as backupCommand } from './backup.ts';
+import { runBackup } from './backup.ts';
 import { checkBackup, listWorkspaceFolders } from './contents.ts';
 import { makeBackup } from './make-backup.ts';
 import { refuseInterruptedRestore } from './put-in-place.ts';
@@ -110,7 +110,7 @@ describe('a backup', () => {
   it('refuses PostgreSQL and refers to its native backup tools', async () => {
     await fill(folder);
     writeFileSync(folder.settingsFile, 'store: { url: "postgres://db/parley" }\n');
-    const made = backupCommand({ folder, env: {}, print() {} }, join(root, 'b.tar.gz'));
+    const made = runBackup({ folder, env: {}, print() {} }, join(root, 'b.tar.gz'));
     const message = expect.stringContaining('pg_dump');
     await expect(made).rejects.toMatchObject({ code: 'backup-postgres', message });
     expect(readdirSync(root)).toEqual(['data']);

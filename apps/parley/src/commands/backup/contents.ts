@@ -1,6 +1,6 @@
 import { join, sep } from 'node:path';
 import { ParleyError, reasonOf } from '@parley/core';
-import { type BackupRows, type Cell, refuseUnknownSteps } from '@parley/store/backup';
+import { type BackupRows, type CellValue, refuseUnknownMigrations } from '@parley/store/backup';
 import { z } from 'zod';
 import type { LoadedSettings } from '../../settings.ts';
 import {
@@ -140,7 +140,7 @@ async function readManifest(file: string, entry: ArchiveEntry): Promise<BackupMa
       );
     }
     const manifest = Manifest.parse(written);
-    refuseUnknownSteps(manifest.steps, parley, file);
+    refuseUnknownMigrations(manifest.steps, parley, file);
     return manifest;
   } catch (reason) {
     throw reason instanceof ParleyError ? reason : createDamagedBackupError(file, reason);
@@ -181,6 +181,6 @@ export async function* readBackupRows(
   }
 }
 
-function toCell(cell: z.infer<typeof StoredCell>): Cell {
+function toCell(cell: z.infer<typeof StoredCell>): CellValue {
   return typeof cell === 'object' && cell !== null ? Buffer.from(cell.base64, 'base64') : cell;
 }

@@ -1,5 +1,5 @@
 import { formatCounted } from '@parley/core';
-import type { CarriedOver, HeldBack } from '@parley/store/backup';
+import type { CarryOverResult, HeldBack } from '@parley/store/backup';
 import { type DataFolder, formatCommandLine } from '../../data-folder.ts';
 import { formatMinute } from '../../terminal/text.ts';
 import type { CheckedBackup } from './contents.ts';
@@ -31,7 +31,7 @@ export interface RestoreDone {
   readonly backup: CheckedBackup;
   readonly held: HeldBack;
   /** The unfinished work that was carried over; null if no database was replaced. */
-  readonly carried: CarriedOver | null;
+  readonly carried: CarryOverResult | null;
   /** Whether the settings were restored from the backup. */
   readonly usedSettings: boolean;
   /** Key files that the settings name but that do not exist; backups never contain them. */

@@ -1,4 +1,4 @@
-import { strangerCap } from '@parley/settings';
+import { getStrangerCap } from '@parley/settings';
 import { type Check, type CheckFinding, defineAuditCheck } from './check.ts';
 import type { FactsFor } from './facts.ts';
 import { unverifiedAccounts } from './unverified-calls.ts';
@@ -48,7 +48,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         ...listOpenAccounts(facts, 'direct'),
         ...listOpenAccounts(facts, 'groups'),
       ]);
-      if (open.size === 0 || strangerCap(facts.settings.spend).cap !== null) return [];
+      if (open.size === 0 || getStrangerCap(facts.settings.spend).cap !== null) return [];
       return [`Any stranger may use your model without a cap on ${[...open].join(', ')}.`];
     },
   }),

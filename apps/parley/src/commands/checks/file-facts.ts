@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { skillFolders } from '@parley/workspace';
+import { listSkillFolders } from '@parley/workspace';
 import type { DataFolder } from '../../data-folder.ts';
 import { type LoadedSettings, listAgents } from '../../settings.ts';
 import { readMcpChanges } from './mcp-accepted.ts';
@@ -54,7 +54,7 @@ function listFileFacts(
   const inSecrets = listEntries(secrets).flatMap((name) => fact(join(secrets, name), 'token'));
   const isOutside = relative(folder.path, folder.settingsFile).startsWith('..');
   const base = dirname(folder.settingsFile);
-  const code = skillFolders({
+  const code = listSkillFolders({
     extra: skills.extra.map((path) => resolve(base, path.replace(/^~(?=\/|$)/, homedir()))),
     bundled: '',
     data: folder.path,

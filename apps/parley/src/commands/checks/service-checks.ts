@@ -3,7 +3,7 @@ import { describeDefects, formatCounted } from '@parley/core';
 import type { AccountStatus } from '@parley/gateway';
 import { listConfiguredModels, type ModelProbe, probeProvider } from '@parley/models/probe';
 import { probeRedis } from '@parley/queue/probe';
-import { nearestWord } from '@parley/settings';
+import { findNearestWord } from '@parley/settings';
 import { formatChannelLine } from '../../banner.ts';
 import { withStore } from '../../cli.ts';
 import { formatCommandLine } from '../../data-folder.ts';
@@ -117,7 +117,7 @@ function toModelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Ch
     return ok(`answered at ${server} in ${(probe.tookMs / 1_000).toFixed(1)} s${offers}`);
   }
   const others = models === null || models.includes(wanted) ? [] : models;
-  const close = nearestWord(wanted, others);
+  const close = findNearestWord(wanted, others);
   const named = [...new Set([...(close === undefined ? [] : [close]), ...others])];
   const more = named.length > MAX_NAMED ? ' and more' : '';
   const offer =

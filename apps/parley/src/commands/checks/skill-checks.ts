@@ -1,6 +1,6 @@
-import { COMMANDS, fitMenu, leftOutText } from '@parley/channels';
+import { COMMANDS, describeOmitted, fitMenu } from '@parley/channels';
 import { formatCounted, type Reader, silentLogger } from '@parley/core';
-import { nearestWord } from '@parley/settings';
+import { findNearestWord } from '@parley/settings';
 import type { SkillStatus } from '@parley/workspace';
 import { createSkillCommands, openInstalledSkills } from '../../agent-sources.ts';
 import { formatCommandLine } from '../../data-folder.ts';
@@ -58,7 +58,7 @@ function findUnknownNames(
     written
       .filter((one) => !folded.has(one.toLowerCase()))
       .map((one) => {
-        const meant = nearestWord(one, names);
+        const meant = findNearestWord(one, names);
         const hint =
           meant === undefined ? 'Correct the name, or remove it.' : `Did you mean ${meant}?`;
         return warning(`skills.${list} names ${one}, but there is no such skill`, hint);
@@ -74,7 +74,8 @@ async function checkMenus(
   const served = Object.values(channels).flatMap((one) => (one.kind === 'ok' ? [one.channel] : []));
   return [...new Set(served)].flatMap((channel) => {
     const menu = definitions.find(({ id }) => id === channel)?.menu;
-    const text = menu === undefined ? null : leftOutText(channel, fitMenu(commands, menu).leftOut);
+    const text =
+      menu === undefined ? null : describeOmitted(channel, fitMenu(commands, menu).leftOut);
     const advice =
       'Turn off skills that you do not use (skills.block), or set "user-invocable: no" for more of them.';
     return text === null ? [] : [warning(text, advice)];

@@ -1,13 +1,13 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  encodingDoubt,
+  decodeFileText,
+  describeEncodingDoubt,
   isGroupFile,
   isMemory,
   readInside,
   type SurveyedEntry,
   surveyFolder,
-  textOfFile,
 } from '@parley/workspace';
 
 export interface OpenFile {
@@ -34,7 +34,7 @@ export async function gatherWorkspace(folder: string, now: number) {
     if (stat?.isSymbolicLink()) symlinks.push(entry.name);
     const hasTwin = stat?.isFile() === true && stat.nlink > 1;
     if (hasTwin) hardlinks.push(entry.name);
-    const doubt = encodingDoubt(entry);
+    const doubt = describeEncodingDoubt(entry);
     if (doubt !== null) encodings.push(`${entry.name}: ${doubt}`);
     const place = classifyEntry(entry);
     // A file with several hard links may be MEMORY.md under another name, so it counts as visible
@@ -71,7 +71,7 @@ function classifyEntry({ name, content }: SurveyedEntry): 'memory' | 'open' | 'p
 
 async function readText(folder: string, name: string): Promise<string> {
   try {
-    const read = textOfFile(await readInside(folder, name.split('/')));
+    const read = decodeFileText(await readInside(folder, name.split('/')));
     return read.kind === 'text' ? read.text : '';
   } catch {
     return '';

@@ -1,10 +1,10 @@
 import { decodeText } from '@parley/core';
 import {
-  markedCopy,
-  ownersMarks,
+  addOwnerMarkToCopy,
+  type FolderSurvey,
+  listOwnerMarks,
   readInside,
   type SplitText,
-  type Survey,
   type SurveyedEntry,
   splitOwnersFile,
 } from '@parley/workspace';
@@ -30,7 +30,7 @@ export interface ImportEdits {
 }
 
 /** Reads the prompt files of a surveyed folder. Throws file system errors. */
-export async function createImportEdits({ folder, entries }: Survey): Promise<ImportEdits> {
+export async function createImportEdits({ folder, entries }: FolderSurvey): Promise<ImportEdits> {
   const read = async (name: string): Promise<string> =>
     decodeText(await readInside(folder, name.split('/'))).text;
   const named = (wanted: string): SurveyedEntry | undefined =>
@@ -38,7 +38,7 @@ export async function createImportEdits({ folder, entries }: Survey): Promise<Im
       ({ name, content }) => name.toLowerCase() === wanted && content.kind === 'markdown',
     );
   const user = named('user.md');
-  const marks = user === undefined ? [] : ownersMarks(await read(user.name));
+  const marks = user === undefined ? [] : listOwnerMarks(await read(user.name));
   const parts = new Map<string, SplitText>();
   for (const { name } of SPLIT.map(named).filter((entry) => entry !== undefined)) {
     const split = splitOwnersFile(await read(name), marks);
@@ -47,13 +47,14 @@ export async function createImportEdits({ folder, entries }: Survey): Promise<Im
   const taken = [...parts].map(([name, { owners }]) => `## From ${name}\n\n${owners}\n`).join('\n');
   return {
     split: new Set(parts.keys()),
-    notes: taken === '' ? null : markedCopy(Buffer.from(taken)),
+    notes: taken === '' ? null : addOwnerMarkToCopy(Buffer.from(taken)),
     edit(name, bytes) {
       const split = parts.get(name);
       if (split !== undefined) return Buffer.from(split.everyone);
       if (!isMarkedInCopy(name)) return bytes;
-      if (name !== user?.name || !canTakeNotes(user) || taken === '') return markedCopy(bytes);
-      return markedCopy(Buffer.from(`${decodeText(bytes).text.trimEnd()}\n\n${taken}`));
+      if (name !== user?.name || !canTakeNotes(user) || taken === '')
+        return addOwnerMarkToCopy(bytes);
+      return addOwnerMarkToCopy(Buffer.from(`${decodeText(bytes).text.trimEnd()}\n\n${taken}`));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { formatCounted, toVisibleLine } from '@parley/core';
 import type { foreseeTasks } from '@parley/proactive';
-import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
+import { type FolderSurvey, isMarkdown, isMemory, type SurveyedEntry } from '@parley/workspace';
 import { formatContextLine } from '../schedule.ts';
 
 /** What the workspace already contains under the name of a file to copy. */
@@ -65,7 +65,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
  * `existing` returns what the workspace already contains.
  */
 export function planImport(
-  survey: Survey,
+  survey: FolderSurvey,
   beside: readonly string[],
   existing: (name: string) => ExistingFile,
   split: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-import { answerRoute, type ChannelContext } from '@parley/channels';
+import { type ChannelContext, resolveReplyRoute } from '@parley/channels';
 import { silentLogger } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ describe('a preview request', () => {
       if (row === undefined) throw new Error('there is no message');
       const style = { mentions: 'dead', numbered: false } as const;
       // Route fields that only delivery reads are omitted, because they do not affect prompts.
-      const { streams, inputs, maxButtons, maxFileBytes, ...route } = answerRoute(
+      const { streams, inputs, maxButtons, maxFileBytes, ...route } = resolveReplyRoute(
         row.message,
         adapter.capabilities,
         style,

@@ -1,5 +1,5 @@
 import type { PreviewChange } from '@parley/agent';
-import { conversationIdOf } from '@parley/channels';
+import { toConversationId } from '@parley/channels';
 import {
   ChatType,
   LAYOUT_NAMES,
@@ -7,7 +7,7 @@ import {
   type ReplyRoute,
   toAgentConversation,
 } from '@parley/core';
-import { type AlertChat, exampleRun, type Heartbeat } from '@parley/proactive';
+import { type AlertChat, createExampleRun, type Heartbeat } from '@parley/proactive';
 import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
 import { UsageError } from '../../data-folder.ts';
@@ -77,7 +77,7 @@ export async function createPreviewedTurn(
   if (!heartbeat) return { turn, change: { mode } };
   const choose = (found: AlertChat | null): AlertChat =>
     found !== null && isAlertChat(found, message) ? found : getAlertChat(turn);
-  const order = (await place.heartbeat(choose)) ?? exampleRun(choose(null), { agent, now });
+  const order = (await place.heartbeat(choose)) ?? createExampleRun(choose(null), { agent, now });
   const row = { seq: 0, ...order.message };
   return {
     turn: { ...turn, conversationId: row.conversationId, messages: [row] },
@@ -189,7 +189,7 @@ export function createHypotheticalTurn(
     sentAt: now,
     variables: {},
   };
-  const conversationId = conversationIdOf(message);
+  const conversationId = toConversationId(message);
   return {
     turnId: HYPOTHETICAL_ID,
     conversationId,

@@ -1,20 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { localTimeIn, openMedia, type PreviewServices } from '@parley/agent';
+import { createLocalTime, openMedia, type PreviewServices } from '@parley/agent';
 import { type ReplayRequest, type ReplayServices, replayRecordedTurn } from '@parley/agent/replay';
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
-import {
-  type Clock,
-  createCheckRunner,
-  getConversationAgent,
-  type Logger,
-  type Monotonic,
-} from '@parley/core';
-import { contextTokensOf } from '@parley/models';
-import type { PromptSummary, Store } from '@parley/store';
-import { type ManagedFile, SOUL, soulText } from '@parley/workspace';
+import { createCheckRunner, getConversationAgent } from '@parley/core';
+import { getContextTokens } from '@parley/models';
+import type { PromptSummary } from '@parley/store';
+import { getSoulText, type ManagedFile, SOUL } from '@parley/workspace';
 import { HISTORY, listOwners, toSubAgentLimits, toTurnLimits } from '../../access.ts';
-import { CliError, type DataFolder } from '../../data-folder.ts';
+import { CliError } from '../../data-folder.ts';
 import type { OpenAgentOptions } from '../../open-agent.ts';
 import { NO_PLUGINS } from '../../plug-in.ts';
 import {
@@ -24,31 +18,8 @@ import {
   readSettings,
 } from '../../settings.ts';
 import { openPreviewServices } from '../prompt/preview-prompt.ts';
+import type { ReplayChoice, ReplayDeps } from './replay-choice.ts';
 import { openReplayModels, toModelSettings } from './replay-models.ts';
-
-/** What a replay changes, and how far it goes. */
-export interface ReplayChoice {
-  /** Another model, as `provider/model` or by its name alone. */
-  readonly model?: string | undefined;
-  readonly profile?: string | undefined;
-  /** New texts of workspace files, by name. */
-  readonly files?: Readonly<Record<string, string>> | undefined;
-  /** Whether tools that only read may answer calls that the record does not know. */
-  readonly liveReads?: boolean | undefined;
-  /** Only builds the request; no model is asked. */
-  readonly dryRun?: boolean | undefined;
-}
-
-export interface ReplayDeps {
-  /** The tables that are read, and the one in which the model's answers are charged. */
-  readonly store: ReplayServices['store'] & Pick<Store, 'spend' | 'souls'>;
-  readonly loaded: LoadedSettings;
-  readonly folder: DataFolder;
-  readonly env: NodeJS.ProcessEnv;
-  readonly clock: Clock;
-  readonly monotonic: Monotonic;
-  readonly log: Logger;
-}
 
 /** The facts that find a turn's agent and model. */
 export type RecordedTurnKey = Pick<PromptSummary, 'turnId' | 'conversationId' | 'model'>;
@@ -81,7 +52,7 @@ async function openAgentReplays(agent: ChosenAgent, choice: ReplayChoice, deps: 
     ...{ clock: deps.clock, monotonic: deps.monotonic, log: deps.log },
     agent: describePlace(agent),
     media: openMedia(settings.media),
-    contextTokens: (model) => contextTokensOf(toModelSettings(settings, model), model),
+    contextTokens: (model) => getContextTokens(toModelSettings(settings, model), model),
     subAgentLimits: toSubAgentLimits(settings),
     limits: toTurnLimits(other ?? settings),
     checks: createCheckRunner(),
@@ -96,7 +67,7 @@ async function openAgentReplays(agent: ChosenAgent, choice: ReplayChoice, deps: 
 /** The agent as its turns know it. Its name in the prompt comes from the record. */
 function describePlace({ name, settings }: ChosenAgent): ReplayServices['agent'] {
   const { id, workspace, timeZone, clockMinutes, responseFormat } = settings.agent;
-  const localTime = localTimeIn(timeZone);
+  const localTime = createLocalTime(timeZone);
   return {
     ...{ id, name, workspace, timeZone, localTime, clockMinutes, responseFormat },
     identity: {},
@@ -153,5 +124,5 @@ async function openChange(
 }
 
 function replaceFile(name: string, text: string): ManagedFile {
-  return { name, current: async () => ({ text: soulText(text), head: '' }) };
+  return { name, current: async () => ({ text: getSoulText(text), head: '' }) };
 }

@@ -12,7 +12,7 @@ import type { CliContext } from '../../cli.ts';
 import { CliError, type DataFolder } from '../../data-folder.ts';
 import { findChosenAgent, type LoadedSettings } from '../../settings.ts';
 import { createSpending } from '../../soul.ts';
-import type { ReplayFlags } from './replay.ts';
+import type { ReplayFlags } from './replay-choice.ts';
 
 interface ReleaseReplay {
   readonly release: string;

@@ -2,17 +2,17 @@ import type { ReplayRequest } from '@parley/agent/replay';
 import { openSecrets } from '@parley/core/telemetry';
 import {
   type ChatModel,
-  contextTokensOf,
   createChatModel,
+  getContextTokens,
+  listModelChoices,
   type ModelSettings,
-  modelChoices,
 } from '@parley/models';
 import { getModelName } from '../../agents.ts';
 import { CliError } from '../../data-folder.ts';
 import { createScrubbedModel } from '../../model.ts';
 import type { ChosenAgent, LoadedSettings } from '../../settings.ts';
 import { createSpending } from '../../soul.ts';
-import type { ReplayChoice, ReplayDeps } from './open-replays.ts';
+import type { ReplayChoice, ReplayDeps } from './replay-choice.ts';
 
 type ModelOfReplay = Pick<ReplayRequest, 'model' | 'contextTokens'>;
 
@@ -44,7 +44,7 @@ export function openReplayModels(
     const id = wanted ?? recorded;
     const chosen = toModelSettings(own, id);
     // Another window gives the history another room, and the record no longer applies.
-    const contextTokens = wanted === undefined ? undefined : contextTokensOf(chosen, id);
+    const contextTokens = wanted === undefined ? undefined : getContextTokens(chosen, id);
     if (dryRun) return { model: null, contextTokens };
     const model = opened.get(id) ?? openModel(chosen, own, deps);
     opened.set(id, model);
@@ -59,7 +59,7 @@ export function toModelSettings(
   { model }: LoadedSettings['settings'],
   name: string,
 ): ModelSettings {
-  const known = modelChoices(model).get(name);
+  const known = listModelChoices(model).get(name);
   if (known !== undefined) return known;
   const { model: main } = model;
   // A model that was found or is built in has no settings of its own.

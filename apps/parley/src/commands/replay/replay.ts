@@ -9,20 +9,9 @@ import type { Store } from '@parley/store';
 import { type CliContext, formatJson, hasDatabase, withStore } from '../../cli.ts';
 import { CliError, formatCommandLine, UsageError } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
-import { openReplays, type RecordedTurnKey, type ReplayChoice } from './open-replays.ts';
+import { openReplays, type RecordedTurnKey } from './open-replays.ts';
+import type { ReplayFlags } from './replay-choice.ts';
 import { formatReport } from './replay-text.ts';
-
-/** The options of `parley replay`. */
-export interface ReplayFlags
-  extends Pick<ReplayChoice, 'model' | 'profile' | 'liveReads' | 'dryRun'> {
-  /** `SOUL.md=new.md`, once for each file. */
-  readonly file?: readonly string[];
-  /** The folder of another version of Parley. */
-  readonly release?: string;
-  readonly limit: number;
-  readonly seconds: number;
-  readonly json?: boolean;
-}
 
 /**
  * `parley replay` (G22): runs recorded turns again and shows what changed. It works with or without

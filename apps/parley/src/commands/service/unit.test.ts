@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createLaunchAgent, parseLaunchdState as launchdState } from './launchd.ts';
+import { createLaunchAgent, parseLaunchdState } from './launchd.ts';
 import { findBarrier } from './service.ts';
 import { parseSystemdState, parseSystemdVersion } from './systemd.ts';
 import { createSystemdUnit, type UnitFacts } from './systemd-unit.ts';
@@ -177,15 +177,17 @@ describe('the launchd agent', () => {
   });
 
   it('[U06] reports its state as parsed from launchctl', () => {
-    expect(launchdState('gui/501/parley = {\n\tstate = running\n\tpid = 77\n}')).toMatchObject({
-      text: 'running',
-      pid: 77,
-      isFailing: false,
-    });
+    expect(parseLaunchdState('gui/501/parley = {\n\tstate = running\n\tpid = 77\n}')).toMatchObject(
+      {
+        text: 'running',
+        pid: 77,
+        isFailing: false,
+      },
+    );
     expect(
-      launchdState('gui/501/parley = {\n\tstate = not running\n\tlast exit code = 1\n}'),
+      parseLaunchdState('gui/501/parley = {\n\tstate = not running\n\tlast exit code = 1\n}'),
     ).toMatchObject({ pid: null, isFailing: true });
-    expect(launchdState('Could not find service')).toMatchObject({
+    expect(parseLaunchdState('Could not find service')).toMatchObject({
       text: 'not loaded',
       isFailing: false,
     });

@@ -1,4 +1,4 @@
-import type { Act, SceneLine, Shown } from '@parley/simulators';
+import type { Act, RecordedMessage, SceneLine } from '@parley/simulators';
 
 /**
  * Returns a function that describes each line of a scene as readable text, in playing order. The
@@ -16,7 +16,7 @@ export function createConversationText(): (line: SceneLine) => string {
   };
 }
 
-function formatShown(shown: Shown, isNew: boolean): string {
+function formatShown(shown: RecordedMessage, isNew: boolean): string {
   const { chat, message, text, buttons, files, reactions, replyTo, gone } = shown;
   if (gone) return indentInChat(chat, `${message} was deleted`);
   const details = [

@@ -30,8 +30,8 @@ import { systemTime } from '../../time.ts';
 import type { Scrub } from '../scrubber.ts';
 
 /**
- * Traces a share of the messages, each completely or not at all. Work that belongs to no message is
- * omitted, because queues poll for work all the time.
+ * Traces a share of the messages, each completely or not at all. Work that does not belong to a
+ * message is omitted, because queues poll for work all the time.
  */
 export function createMessageSampler(share: number): Sampler {
   const first = share === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(share);
@@ -50,7 +50,7 @@ export function createMessageSampler(share: number): Sampler {
 }
 
 /**
- * Stages whose parent is the stored one rather than the active span: a lane may continue with
+ * Stages whose parent is the stored stage rather than the active span: a lane may continue with
  * another person's message.
  */
 const FROM_STORE: ReadonlySet<SpanName> = new Set([

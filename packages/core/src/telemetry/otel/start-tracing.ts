@@ -20,11 +20,9 @@ export interface TracingOptions {
   readonly instance: string;
   readonly version: string;
   readonly log: Logger;
-  /** Removes secrets from spans. */
   readonly scrub: Scrub;
 }
 
-/** Active tracing. */
 export interface Tracing {
   readonly tracer: Tracer;
   /** Lets queued jobs join the trace of their caller. */

@@ -63,13 +63,13 @@ describe('a trace', () => {
     expect(spans()[0]?.duration[0]).toBe(1);
   });
 
-  it('[G18] contains no secret, even in the name of a tool', async () => {
+  it('[G18] does not contain secrets, even in the name of a tool', async () => {
     const { tracer, spans } = traced();
     await tracer.span('parley.tool', { facts: { tool: 'at_span-key-1' } }, async () => {});
     expect(spans()[0]?.attributes).toEqual({ 'parley.tool': 'at_[secret]' });
   });
 
-  it('[D10] [W02] contains no text: only the codes of errors, and nothing from queues that names a chat', async () => {
+  it('[D10] [W02] does not contain text: only the codes of errors, and nothing from queues that names a chat', async () => {
     const { tracer, otel, spans } = traced();
     const failing = tracer.span('parley.send', { facts: { channel: 'x' } }, async () => {
       const span = otel.startSpan('add turns');
@@ -103,7 +103,7 @@ describe('a trace', () => {
     ]);
   });
 
-  it('[D10] exists for a share of the messages, each completely or not at all', async () => {
+  it('[D10] covers a share of the messages, each completely or not at all', async () => {
     const { tracer, otel, spans } = traced(0);
     const run = (with_: Tracer) =>
       with_.span('parley.ingress', {}, async ({ trace }) => {

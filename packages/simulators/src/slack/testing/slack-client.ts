@@ -75,7 +75,7 @@ export async function startReceiver(
 ) {
   const requests: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
-    // A double that is closed aborts the deliveries that it is still sending.
+    // Closing the double aborts deliveries in progress.
     const chunks = await request.toArray().catch(() => null);
     if (chunks === null) return;
     const body = Buffer.concat(chunks).toString();

@@ -117,7 +117,7 @@ export class BaileysClient {
     return this.connection.some(({ connection }) => connection === 'open');
   }
 
-  /** The texts of other people's messages, in order. */
+  /** The text of each message from other people, in order. */
   get texts(): string[] {
     return this.upserts.flatMap(({ message }) => getMessageText(message) ?? []);
   }

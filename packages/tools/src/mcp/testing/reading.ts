@@ -1,8 +1,8 @@
 /* For tests: reads captured messages of real servers as Parley does. */
 
-export { type ListedEntries as Listed, readCatalogue } from '../catalogue.ts';
+export { type ListedEntries, readCatalogue } from '../catalogue.ts';
 export { type McpConnection, readEntries } from '../client.ts';
 export { createMessageReader } from '../read-message.ts';
-export { createReadableFetch as readableFetch } from '../readable-fetch.ts';
-export { formatPrompt as promptText, formatResult as resultText } from '../results.ts';
-export { createStdioTransport as stdioTransport } from '../stdio.ts';
+export { createReadableFetch } from '../readable-fetch.ts';
+export { formatPrompt, formatResult } from '../results.ts';
+export { createStdioTransport } from '../stdio.ts';
