@@ -32,9 +32,7 @@ interface TurnListProps {
 export function TurnList({ view, turns, chosen, older }: TurnListProps): VNode {
   if (turns.length === 0) {
     return (
-      <p class="nothing">
-        Nothing recorded yet. Write to the agent, and the prompt of that turn appears here.
-      </p>
+      <p class="nothing">Nothing recorded yet. Write to the agent, and that turn appears here.</p>
     );
   }
   return (

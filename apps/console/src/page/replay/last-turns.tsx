@@ -139,9 +139,9 @@ function Progress({ series, stop }: ProgressProps): VNode {
 }
 
 /** How far a series is, and how many turns had which outcome. */
-export function describeProgress({ total, outcomes, state }: ReplaySeries): string {
+function describeProgress({ total, outcomes, state }: ReplaySeries): string {
   if (total === null) return state === 'over' ? 'No turn was replayed.' : 'Listing the turns…';
-  if (total === 0) return 'No turn is recorded yet. Write to the agent first.';
+  if (total === 0) return 'No turn is recorded here yet. Write to the agent first.';
   if (state === 'stopping') return 'Stopping after the current turn…';
   const sorted = outcomes.toSorted(compareSeverity);
   const kinds = Object.entries(Object.groupBy(sorted, ({ kind }) => kind));

@@ -6,6 +6,8 @@ import { compareWords, type TextRun } from './compare-words.ts';
 import { type FigureRow, listFigures } from './figures.ts';
 import {
   describeOutcome,
+  isSameCall,
+  markOwnCalls,
   type ReplayChoice,
   type ReplayedAnswer,
   type ReplayedCall,
@@ -144,21 +146,6 @@ function Call({ call, mark: Mark, isAnswered }: CallProps): VNode {
       </OutsideText>
     </li>
   );
-}
-
-/** Marks as many of equal calls as the other side lacks, the last ones first. */
-export function markOwnCalls(calls: readonly ReplayedCall[], own: readonly ReplayedCall[]) {
-  const left = [...own];
-  const marked = calls.toReversed().map((call) => {
-    const at = left.findIndex((one) => isSameCall(one, call));
-    if (at !== -1) left.splice(at, 1);
-    return { call, isOwn: at !== -1 };
-  });
-  return marked.toReversed();
-}
-
-function isSameCall(one: ReplayedCall, other: ReplayedCall): boolean {
-  return one.name === other.name && one.arguments === other.arguments;
 }
 
 /** The parts of the request that differ, folded. */

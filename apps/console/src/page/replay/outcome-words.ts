@@ -122,3 +122,18 @@ const MISSING: Readonly<Record<Extract<ReplayOutcome, { kind: 'incomplete' }>['m
     history: 'another history',
     settings: 'other settings',
   };
+
+/** Marks as many of equal calls as the other side lacks, the last ones first. */
+export function markOwnCalls(calls: readonly ReplayedCall[], own: readonly ReplayedCall[]) {
+  const left = [...own];
+  const marked = calls.toReversed().map((call) => {
+    const at = left.findIndex((one) => isSameCall(one, call));
+    if (at !== -1) left.splice(at, 1);
+    return { call, isOwn: at !== -1 };
+  });
+  return marked.toReversed();
+}
+
+export function isSameCall(one: ReplayedCall, other: ReplayedCall): boolean {
+  return one.name === other.name && one.arguments === other.arguments;
+}
