@@ -59,15 +59,20 @@ export const operations = {
     async ({ store, replays }: ReplayNeeds, { turn, ...choice }) => {
       const recorded =
         (await store.recordedTurns.ofTurn(turn)) ?? (await store.prompts.ofTurn(turn));
-      if (recorded === null)
-        throw createRefusal('no-turn', `Nothing is kept of the turn ${JSON.stringify(turn)}.`);
+      if (recorded === null) throw createUnknownTurn(turn);
       const { conversationId, model } = recorded;
       const replay = await replays();
       const key = { turnId: turn, conversationId, model: model ?? '' };
       const outcome = await replay(choice, key, AbortSignal.timeout(REPLAY_MS));
-      if (outcome === null)
-        throw createRefusal('no-turn', `Nothing is kept of the turn ${JSON.stringify(turn)}.`);
+      if (outcome === null) throw createUnknownTurn(turn);
       return outcome;
     },
   ),
 };
+
+function createUnknownTurn(turn: string) {
+  return createRefusal(
+    'no-turn',
+    `Nothing is kept of the turn ${JSON.stringify(turn)}. Prompts are kept for inspector.keepDays; choose a newer turn.`,
+  );
+}

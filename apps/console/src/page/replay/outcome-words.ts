@@ -95,7 +95,7 @@ const NAMES: Partial<Readonly<Record<ReplayChange['kind'], string>>> = {
 };
 
 /** The differences that people notice; tokens, money and latency are only figures. */
-export function listDifferences(outcome: ReplayOutcome): readonly string[] {
+function listDifferences(outcome: ReplayOutcome): readonly string[] {
   return [...new Set(listChanges(outcome).flatMap(({ kind }) => NAMES[kind] ?? []))];
 }
 
