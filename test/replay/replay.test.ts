@@ -202,6 +202,21 @@ describe('a replay of a turn that waited for an approval', () => {
   });
 });
 
+describe('a replay without an end', () => {
+  it('[G22] fails at its deadline', async () => {
+    world = await openReplayWorld(OPTIONS);
+    await world.ask('plain', 'Hello', [{ text: 'Hi.' }]);
+    const over = AbortSignal.abort(new Error('over'));
+    const outcome = await replayRecordedTurn(
+      world.services,
+      lastTurn(),
+      { model: world.model },
+      over,
+    );
+    expect(outcome).toMatchObject({ kind: 'failed', code: 'replay-time-up' });
+  });
+});
+
 describe('a replay under other limits than those that applied', () => {
   it('[G22] finds where the history began from the recorded hashes', {
     timeout: 60_000,
@@ -228,7 +243,7 @@ describe('a replay of an answer that arrived only in part', () => {
     await world.ask('plain', 'Second?', [{ text: 'Two.' }]);
     await failAnswers(store, world.scene.now());
     await world.ask('plain', 'Third?', [{ text: 'Three.' }]);
-    expect(world.server.bodies.at(-1)).toContain('Not all of your last answer');
+    expect(world.server.bodies.at(-1)).toContain('Part of your last answer');
     for (const { turnId } of world.runs) expect((await replay(turnId))?.kind).toBe('same');
   });
 });

@@ -1,5 +1,6 @@
-import { LAYOUT_NAMES } from '@parley/core';
+import { LAYOUT_NAMES, neutralizeTemplateTokens } from '@parley/core';
 import { isFullRun } from '@parley/core/testing';
+import type { ModelRequest } from '@parley/models';
 import { describe, expect, it } from 'vitest';
 import { KINDS, openReplayWorld, type ReplayWorld } from '../testing/replay-world.ts';
 import { replayRecordedTurn } from './replay.ts';
@@ -26,6 +27,14 @@ async function fill(world: ReplayWorld, count: number, seed: number): Promise<vo
 /** Ten turns in each world on a change; the seeds make them all kinds of turns. */
 const TURNS = isFullRun() ? 1_000 : 10 * WORLDS.length;
 
+function describeRequest({ messages, system, ...facts }: ModelRequest) {
+  return {
+    ...facts,
+    system: system.map(({ text, stable }) => [neutralizeTemplateTokens(text), stable]),
+    messages: messages.map(({ content, ...more }) => [neutralizeTemplateTokens(content), more]),
+  };
+}
+
 const seen = { turns: 0, requests: 0 };
 
 describe('an unchanged replay', () => {
@@ -38,8 +47,9 @@ describe('an unchanged replay', () => {
         const count = Math.ceil(TURNS / WORLDS.length);
         await fill(world, count, options.seed);
         world.server.replay();
-        for (const { turnId, what, bodies } of world.runs) {
+        for (const { turnId, what, bodies, requests } of world.runs) {
           world.server.forget();
+          world.requests.splice(0);
           const asked = { model: world.model };
           const signal = AbortSignal.timeout(60_000);
           const outcome = await replayRecordedTurn(world.services, turnId, asked, signal);
@@ -47,6 +57,8 @@ describe('an unchanged replay', () => {
           expect(world.server.bodies.length, about).toBe(bodies.length);
           for (const [at, body] of bodies.entries())
             expect(world.server.bodies[at], `${at} of ${about}`).toBe(body);
+          // Facts that only other dialects send: format, cache boundary, uncertain text.
+          expect(world.requests.map(describeRequest), about).toEqual(requests.map(describeRequest));
           expect(outcome?.kind, about).toBe('same');
           seen.turns += 1;
           seen.requests += bodies.length;

@@ -67,10 +67,17 @@ export async function replayTurn(
   } catch (error) {
     if (error instanceof DivergedError)
       return { kind: 'diverged', after: summarize(), call: error.call };
+    if (signal.aborted) return TIME_UP;
     if (!(error instanceof ParleyError)) throw error;
     return { kind: 'failed', code: error.code, reason: error.message };
   }
 }
+
+const TIME_UP: Replayed = {
+  kind: 'failed',
+  code: 'replay-time-up',
+  reason: 'The replay took longer than its time limit, so it was ended.',
+};
 
 function keepSteps(steps: RecordedStep[]): JournalDeps['turns'] {
   return {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Clock, createCheckRunner, silentLogger, silentMeter } from '@parley/core';
-import { type ChatModel, createChatModel, ModelSettings } from '@parley/models';
+import { type ChatModel, createChatModel, type ModelRequest, ModelSettings } from '@parley/models';
 import type { ContextSource } from '@parley/prompt';
 import type { HeartbeatOrder, Store } from '@parley/store';
 import { type Compactor, type CompactServices, createCompactor } from '../context/compactor.ts';
@@ -44,6 +44,7 @@ export interface RunTurnRecord {
   readonly turnId: string;
   readonly what: string;
   readonly bodies: readonly string[];
+  readonly requests: readonly ModelRequest[];
 }
 
 export type ReplayWorld = Awaited<ReturnType<typeof openReplayWorld>>;
@@ -62,7 +63,8 @@ const note = (text: string): SentFile => ({
 export async function openReplayWorld(options: WorldOptions) {
   const { agent: name, contextTokens, seed } = options;
   const server = await startTapeServer();
-  const model = openModel(options, server.baseUrl);
+  const requests: ModelRequest[] = [];
+  const model = openModel(options, server.baseUrl, requests);
   const size = { history: { entries: 60, tokens: 2_000 }, contextTokens: () => contextTokens };
   let later: readonly string[] = [];
   const tools = createTools(async () => {
@@ -84,15 +86,17 @@ export async function openReplayWorld(options: WorldOptions) {
   const runs: RunTurnRecord[] = [];
   const run = async (what: string, lane: string): Promise<void> => {
     server.forget();
+    requests.splice(0);
     const begun = await scene.begin(lane);
     await scene.run(begun);
     await store.lanes.release(begun.lease);
-    runs.push({ turnId: begun.turn.turnId, what, bodies: [...server.bodies] });
+    const seen = { bodies: [...server.bodies], requests: [...requests] };
+    runs.push({ turnId: begun.turn.turnId, what, ...seen });
     await summaries.compactor.settled();
     scene.later(60_000 + 7_000 * (runs.length % 9));
   };
   return {
-    ...{ scene, server, model, runs, write, run, chatOf, GROUP },
+    ...{ scene, server, model, requests, runs, write, run, chatOf, GROUP },
     services: createReplayServices(scene, size),
     /** Asks as the owner; `replies` are the model's next answers. */
     async ask(what: string, text: string, replies: readonly TapedReply[], writing?: WriteOptions) {
@@ -116,13 +120,27 @@ export async function openReplayWorld(options: WorldOptions) {
   };
 }
 
-function openModel({ provider }: WorldOptions, baseUrl: string): ChatModel {
+function openModel(
+  { provider }: WorldOptions,
+  baseUrl: string,
+  requests: ModelRequest[],
+): ChatModel {
   const settings = ModelSettings.parse({
     ...{ provider, baseUrl, model: 'm', apiKey: 'k' },
     ...(provider === 'openai-compatible' && { vision: true }),
   });
   const time = { clock: () => 0, monotonic: () => performance.now() };
-  return createChatModel(settings, { settingsFile: '', ...time, logger: silentLogger }).model;
+  const { model } = createChatModel(settings, {
+    ...{ settingsFile: '', ...time, logger: silentLogger },
+  });
+  return {
+    id: model.id,
+    stream(request, signal) {
+      const isSummary = request.system.some(({ text }) => text.includes('You keep the notes'));
+      if (!isSummary) requests.push(request);
+      return model.stream(request, signal);
+    },
+  };
 }
 
 function createTools(whileSpeaking: () => Promise<void>): readonly Tool[] {

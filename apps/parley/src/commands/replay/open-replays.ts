@@ -22,7 +22,8 @@ import type { ReplayChoice, ReplayDeps } from './replay-choice.ts';
 import { openReplayModels, toModelSettings } from './replay-models.ts';
 
 /** The facts that find a turn's agent and model. */
-export type RecordedTurnKey = Pick<PromptSummary, 'turnId' | 'conversationId' | 'model'>;
+export type RecordedTurnKey = Pick<PromptSummary, 'turnId' | 'conversationId' | 'model'> &
+  Partial<Pick<PromptSummary, 'at'>>;
 
 /** Replays one turn (G22); null if nothing of it is known. Throws CliError for a wrong choice. */
 export type Replay = (turn: RecordedTurnKey, signal: AbortSignal) => Promise<ReplayOutcome | null>;
@@ -30,8 +31,13 @@ export type Replay = (turn: RecordedTurnKey, signal: AbortSignal) => Promise<Rep
 /** Prepares replays with one choice; whatever the turns of an agent share is opened once. */
 export function openReplays(choice: ReplayChoice, deps: ReplayDeps): Replay {
   const agents = new Map<string | undefined, ReturnType<typeof openAgentReplays>>();
-  return async ({ turnId, conversationId, model }, signal) => {
+  return async ({ turnId, conversationId, model, at = 0 }, signal) => {
     const name = getConversationAgent(conversationId);
+    if (name !== undefined && !deps.loaded.agents.has(name)) {
+      const hint = `The settings no longer have the agent ${JSON.stringify(name)}, whose turn this is.`;
+      const about = { turnId, conversationId, at, question: '', resumed: false };
+      return { ...about, kind: 'incomplete', missing: 'settings', hint };
+    }
     const opened =
       agents.get(name) ?? openAgentReplays(findChosenAgent(deps.loaded, name), choice, deps);
     agents.set(name, opened);

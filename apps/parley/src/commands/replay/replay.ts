@@ -61,7 +61,7 @@ async function replayAll(
 }
 
 /** 0 if no turn changed, and at least one could be built again. */
-export function getExitCode({ same, changed, diverged, failed }: ReplayReport): number {
+function getExitCode({ same, changed, diverged, failed }: ReplayReport): number {
   return same > 0 && changed + diverged + failed === 0 ? 0 : 1;
 }
 
