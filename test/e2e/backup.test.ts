@@ -118,7 +118,7 @@ describe('a backup', () => {
     expect([planned.code, planned.err]).toEqual([0, '']);
     expect(planned.out).toContain('every browser has to sign in again');
     const unconfirmed = await parley(scene.folder, 'restore', file);
-    expect(unconfirmed).toMatchObject({ code: 1, err: expect.stringContaining('Add --yes') });
+    expect(unconfirmed).toMatchObject({ code: 1, err: expect.stringContaining('add --yes') });
     expect(unconfirmed.out).toContain(`process ${apart.pid}`);
 
     const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(0);

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Page } from 'playwright-core';
@@ -23,7 +24,7 @@ describe.runIf(chromiumUrl)('replays on the page', () => {
   beforeAll(async () => {
     scene = await startWebScene(
       chromiumUrl ?? '',
-      {},
+      { agents: { desk: { name: 'Help desk' } } },
       { price: { inputPerMillion: 1, outputPerMillion: 5 }, choices: ['other'] },
     );
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
@@ -196,6 +197,23 @@ describe.runIf(chromiumUrl)('replays on the page', () => {
     await own.getByText('Kept in evals/a.yaml. Add a check.').waitFor();
     expect(sent).toEqual({ turn, name: 'today' });
     await own.context().close();
+  });
+
+  it('[F14] [G22] offer the files of the agent that answered', async () => {
+    const tools = join(scene.folder.path, 'workspaces/desk/TOOLS.md');
+    writeFileSync(tools, 'The desk has a bell.\n');
+    await page.goto(`${scene.parley.address}/#/conversations`);
+    await page.getByRole('button', { name: 'New chat with…' }).click();
+    await page.getByRole('link', { name: /^Help desk/ }).click();
+    await page.getByRole('textbox', { name: 'Message to Help desk' }).waitFor();
+    await sendMessage(page, 'Are you open?');
+    await untilAnswer(page, 'You said: Are you open?');
+    await openTurn(0);
+    expect(await page.locator('.entry-head').innerText()).toContain('Help desk');
+    await page.getByLabel('New text for a file').selectOption('TOOLS.md');
+    const text = page.getByLabel('Text of TOOLS.md');
+    await text.waitFor();
+    expect(await text.inputValue()).toBe('The desk has a bell.\n');
   });
 
   it('[G22] say what is missing when a turn cannot be replayed, and what to do', async () => {

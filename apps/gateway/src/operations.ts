@@ -60,7 +60,7 @@ export type InputOf<Name extends OperationName> = z.input<NamedOperation<Name>['
 export type OutputOf<Name extends OperationName> = Awaited<ReturnType<NamedOperation<Name>['run']>>;
 
 /**
- * The services that the operations of all groups need. Each service is opened when it is first
+ * The services that the operations in all groups need. Each service is opened when it is first
  * requested.
  */
 export type Services = IntersectionOf<Parameters<NamedOperation<OperationName>['run']>[0]> & {

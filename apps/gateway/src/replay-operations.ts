@@ -49,7 +49,7 @@ interface ReplayNeeds {
 /** Operations that run recorded turns again (G22). Only owners may see what they show. */
 export const operations = {
   choices: read(
-    'The models and profiles with which turns of an agent can be replayed',
+    'List the models and profiles with which turns of an agent can be replayed',
     {},
     ({ replayChoices }: ReplayNeeds, _, { agent }) => replayChoices(agent),
   ),

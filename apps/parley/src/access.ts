@@ -21,10 +21,7 @@ import { getStrangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type LoadedSettings, withHosted } from './settings.ts';
 
-/**
- * Plans the accounts defined in the settings. Misconfigured accounts are included, with the reason
- * (D12).
- */
+/** Misconfigured accounts are included, along with the reason (D12). */
 export function planAccounts(
   loaded: LoadedSettings,
   owners: readonly string[],
@@ -38,7 +35,8 @@ export function planAccounts(
   const definitions = withHosted(channels, loaded);
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
-    // The settings cannot define Parley's own channel for programs; `config check` says so.
+    // The settings cannot define Parley's own channel for programs; `config check` reports an
+    // attempt to do so.
     if (checked.kind === 'disabled' || channel === api.id) continue;
     if (checked.kind === 'broken') {
       const problems = checked.problems.map(({ path, expected }) => `${path} must be ${expected}`);
@@ -121,7 +119,7 @@ function toAccountKey(channel: string, account: string): string {
   return JSON.stringify([channel, account]);
 }
 
-/** People who sign in to the web page or the terminal with the token own this installation. */
+/** Everyone who signs in to the web page or the terminal with the token owns this installation. */
 const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
 /**

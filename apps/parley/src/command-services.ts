@@ -11,8 +11,8 @@ async function requireGateway(): Promise<never> {
 
 /**
  * The services that operations use when no gateway is running, on the same database. Changes made
- * without a gateway wake no other process; the next start picks up the work. Each service is loaded
- * on first use. `atEnd` is called when the command has finished.
+ * without a gateway do not wake other processes; the next start picks up the work. Each service is
+ * loaded on first use. `atEnd` is called when the command has finished.
  */
 export function createCommandServices(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,

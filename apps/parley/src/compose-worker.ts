@@ -92,8 +92,8 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
 }
 
 /**
- * Creates a function that notifies a chat about messages that were abandoned because they ended the
- * process too often.
+ * Creates a function that notifies a chat about abandoned messages, whose turns ended the process
+ * too often.
  */
 function createGivenUpNotifier({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
@@ -174,8 +174,8 @@ export function createTurnServices(
 }
 
 /**
- * Creates the services for summaries. No person requests summaries, so they count only toward the
- * daily total (G17).
+ * Creates the services for summaries. Summaries are not requested by a person, so they count only
+ * toward the daily total (G17).
  */
 function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
@@ -198,7 +198,7 @@ function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: Ag
   };
 }
 
-/** People answer within minutes, so approval requests may be closed up to ten seconds late. */
+/** People take minutes to answer, so approval requests may be closed up to ten seconds late. */
 const APPROVALS_INTERVAL_MS = 10_000;
 
 /**
@@ -217,7 +217,7 @@ function expireApprovals({
 const SOUL_INTERVAL_MS = 5_000;
 
 /**
- * Evaluates proposals for SOUL.md, applies those whose veto period is over, and notifies the owner
+ * Evaluates proposals for SOUL.md and applies those whose veto period is over. Notifies the owner
  * (W06), including about changes that happened while Parley was not running.
  */
 function keepSoul(

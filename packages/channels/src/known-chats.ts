@@ -177,22 +177,23 @@ export async function readChatHistory(
   const entries: HistoryEntry[] = [
     ...inbound
       .filter(({ message }) => message.trigger === undefined)
-      .map(({ message, seq, receivedAt: at, outcome, turnId }): HistoryEntry => {
+      .map(({ message, seq, receivedAt: at, outcome, turnId, isRewound }): HistoryEntry => {
         const { messageId, typed, text } = message;
         if (outcome === 'replaced') return { kind: 'replaced', id: messageId, at };
         const sentAlong = files.filter(({ messageSeq }) => messageSeq === seq);
         const said = { messageId, text: typed ?? text, files: sentAlong };
-        return { kind: 'inbound', ...said, at, outcome, turnId };
+        return { kind: 'inbound', ...said, at, outcome, turnId, ...(isRewound && { isRewound }) };
       }),
     ...outbound
       .filter(({ part }) => part.act === undefined)
-      .map(({ part, createdAt: at, answers, isReplaced }): HistoryEntry => {
+      .map(({ part, createdAt: at, answers, isReplaced, isRewound }): HistoryEntry => {
         const { id, turnId, body, buttons, file } = part;
         if (isReplaced) return { kind: 'replaced', id, at };
         const asked = inbound.find(({ seq }) => seq === answers)?.message.messageId;
         const of = { turnId, ...(asked !== undefined && { answers: asked }) };
         const more = { ...(buttons && { buttons }), ...(file && { file }) };
-        return { kind: 'outbound', partId: id, ...of, body, ...more, at };
+        const state = { at, ...(isRewound && { isRewound }) };
+        return { kind: 'outbound', partId: id, ...of, body, ...more, ...state };
       }),
   ];
   // The sort is stable, so a question stored in the same millisecond as its answer stays above the

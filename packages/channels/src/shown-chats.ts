@@ -41,7 +41,10 @@ export interface ChatsCapability {
   file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }
 
-/** One entry of a chat, as shown to the person. Times in ms. */
+/**
+ * One entry of a chat, as shown to the person. Times in ms. `isRewound`: a rewind has removed it
+ * from the history that the model reads (G23).
+ */
 export type HistoryEntry =
   | {
       readonly kind: 'inbound';
@@ -53,6 +56,7 @@ export type HistoryEntry =
       readonly outcome: string | null;
       /** The turn that answers or answered the message; null when none has started. */
       readonly turnId?: string | null;
+      readonly isRewound?: true;
     }
   | {
       readonly kind: 'outbound';
@@ -67,6 +71,7 @@ export type HistoryEntry =
       readonly buttons?: readonly Button[];
       readonly file?: OutboundFile;
       readonly at: number;
+      readonly isRewound?: true;
     }
   /** The id of a message or part that was replaced by a later message and is no longer shown. */
   | { readonly kind: 'replaced'; readonly id: string; readonly at: number };

@@ -48,7 +48,7 @@ export const AccessSettings = z.strictObject({
     .enum(['owners', 'approvers', 'administrators', 'everyone'])
     .default('administrators')
     .describe(
-      "Who may use commands in groups that change the conversation for the whole group: /new, /mode, /run, /compact, and /stop for other people's requests. owners; approvers: owners and approvals.approvers; administrators: approvers and the administrators of the group on the platform; everyone.",
+      "Who may use commands in groups that change the conversation for the whole group: /new, /mode, /run, /compact, /rewind, and /stop for other people's requests. owners; approvers: owners and approvals.approvers; administrators: approvers and the administrators of the group on the platform; everyone.",
     ),
 });
 export type AccessSettings = z.infer<typeof AccessSettings>;

@@ -12,6 +12,7 @@ import {
   changeMode,
   changeModel,
   countWaiting,
+  lockConversation,
   type PlanRun,
   takeStoredPlan,
 } from './conversations.ts';
@@ -21,6 +22,7 @@ import { applyLink, type LinkAction, type LinkAsker } from './links.ts';
 import { insertParts } from './outbox-parts.ts';
 import { isValidPress } from './own-answers.ts';
 import { type AnswerVerdict, answerQuestion, type QuestionAnswer } from './questions.ts';
+import { type RewindPoint, type RewindResult, rewindConversation } from './rewind.ts';
 import {
   type AdmittedMessage,
   type ConversationMode,
@@ -93,6 +95,16 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       senderId === undefined
         ? stopConversation(sql, conversationId, `${message.channel}:${message.sender.id}`, now)
         : stopOwnTurn(sql, conversationId, senderId, now),
+
+    /** `/rewind`: removes everything after a point from the history, and stops what is running. */
+    async rewind(point: RewindPoint): Promise<RewindResult> {
+      const session = (await lockConversation(sql, conversationId))?.session ?? 0;
+      const by = `${message.channel}:${message.sender.id}`;
+      const lane = { id: conversationId, session };
+      const result = await rewindConversation(sql, lane, point, { by, now });
+      if (typeof result === 'object') for (const turn of result.turns) named.add(turn);
+      return result;
+    },
 
     /** Changes the conversation's mode; if `to` is null, only reads it. */
     changeMode: (to: ConversationMode | null) => changeMode(sql, conversationId, to),

@@ -4,6 +4,7 @@ import type { MessageQuery } from './conversation-views/messages.ts';
 import type { SearchQuery } from './conversation-views/search.ts';
 import { changeMode, changeModel, lockUndeleted, type ModeChange } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
+import { type RewindPoint, type RewindResult, rewindConversation } from './rewind.ts';
 import type { ConversationMode } from './rows.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { type StoppedWork, startSession, stopConversation } from './stop.ts';
@@ -82,6 +83,14 @@ export function createConversationViews(database: Database, sharedClock: SharedC
       database.write(async (sql) => {
         if ((await lockUndeleted(sql, id)) === undefined) return null;
         return applyAction(sql, id, action, now);
+      }),
+    /** Like `/rewind`, but adds no message to the chat (G23). */
+    rewind: (id: string, point: RewindPoint, now: number): Promise<RewindResult | null> =>
+      database.write(async (sql) => {
+        const lane = await lockUndeleted(sql, id);
+        if (lane === undefined) return null;
+        const place = { id, session: lane.session };
+        return rewindConversation(sql, place, point, { by: BY_CONSOLE, now });
       }),
   };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ChatKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
 import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
+import { type HistoryState, selectHistoryState } from './history-state.ts';
 import {
   INBOX_COLUMNS,
   type InboxOutcome,
@@ -80,6 +81,7 @@ const Typed = z.object({ text: z.string() });
 interface RecentRow extends InboxRow {
   readonly outcome: InboxOutcome | null;
   readonly turnId: string | null;
+  readonly isRewound?: true;
 }
 
 /** Condition: the `inbox` row does not belong to a conversation that has since been deleted. */
@@ -94,14 +96,22 @@ export async function listRecentMessages(
 ): Promise<readonly RecentRow[]> {
   const rows = await sql.all(RECENT, { ...chat, limit });
   return rows.reverse().map((row): RecentRow => {
-    return { ...readInboxRow(row), outcome: row.outcome, turnId: row.turn_id };
+    const { outcome, turn_id: turnId, history } = row;
+    const isRewound = history === 'rewound';
+    return { ...readInboxRow(row), outcome, turnId, ...(isRewound && { isRewound }) };
   });
 }
 
 const RECENT = defineStatement(`
-  select ${INBOX_COLUMNS}, outcome, turn_id from inbox where ${OF_CHAT} and ${IS_NOT_DELETED}
+  select ${INBOX_COLUMNS}, outcome, turn_id,
+    ${selectHistoryState('inbox.turn_id', 'inbox.conversation_id')} as history
+  from inbox where ${OF_CHAT} and ${IS_NOT_DELETED}
   order by seq desc limit :limit`).rows<
-  MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
+  MessageRow & {
+    readonly outcome: InboxOutcome | null;
+    readonly turn_id: string | null;
+    readonly history: HistoryState;
+  }
 >();
 
 /** Lists an account's chats in which people wrote, newest first. */

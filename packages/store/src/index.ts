@@ -20,6 +20,7 @@ export type {
   StoredAttachment,
 } from './attachments.ts';
 export type { BeforePart } from './before-part.ts';
+export type { BranchedTurn, NewBranchTurn } from './branches.ts';
 export type { CommandTransaction, PairingState } from './commands.ts';
 export type { BrowserMarks, ConversationMark, MarkChange } from './conversation-marks.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
@@ -41,6 +42,7 @@ export { StoreError } from './database.ts';
 export type { DeadLetter } from './dead-letter-rows.ts';
 export type { DeadLetterWake } from './dead-letters.ts';
 export type { MessageStory, PendingApproval, TurnStory, WhyRepository } from './decisions.ts';
+export type { DoneEffect } from './done-effects.ts';
 export { computeRemainingDelay } from './due.ts';
 export type {
   ForgettingRepository,
@@ -98,6 +100,7 @@ export type {
 export type { NumberedEntry, RememberedEntry } from './remembered-history.ts';
 export type { Backlog, OldestWork } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
+export type { RewindPoint, RewindResult, Rewound } from './rewind.ts';
 export type {
   AdmittedMessage,
   ClaimedTurn,

@@ -42,6 +42,8 @@ export interface OutboxEntry {
   readonly answers?: number;
   /** Set if the answered message has been replaced by another one. */
   readonly isReplaced?: true;
+  /** Set if a rewind has removed the part from what the model reads (G23). */
+  readonly isRewound?: true;
 }
 
 /** A message to a chat outside of a turn's answer. */

@@ -6,6 +6,7 @@ import { type Database, defineStatement, type Sql, StoreError } from './database
 import { recordDeadPart } from './dead-letters.ts';
 import { isDueCondition } from './due.ts';
 import type { StoredFiles } from './files/stored-files.ts';
+import { type HistoryState, selectHistoryState } from './history-state.ts';
 import {
   type AccountWork,
   type DuePart,
@@ -208,6 +209,7 @@ function createChatOperations(database: Database, newId: NewId, files: StoredFil
         error: row.error,
         ...(row.answers !== null && { answers: row.answers }),
         ...(row.replaced ? { isReplaced: true } : {}),
+        ...(row.history === 'rewound' ? { isRewound: true } : {}),
       }));
     },
   };
@@ -326,15 +328,20 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
 }
 
 /** Selects a chat's newest parts, except those from before its conversation was deleted. */
+const NEWEST_CONVERSATION =
+  `(select conversation_id from inbox where ${OF_CHAT} order by seq desc limit 1)` as const;
+
 const RECENT = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, answers, exists (select 1 from inbox
     where inbox.turn_id = outbox.turn_id and inbox.turn_id is not null
-      and inbox.outcome = 'replaced') as replaced
+      and inbox.outcome = 'replaced') as replaced,
+    ${selectHistoryState('outbox.turn_id', NEWEST_CONVERSATION)} as history
   from outbox where ${OF_CHAT} and seq > coalesce((select deleted_part from conversation
-    where id = (select conversation_id from inbox where ${OF_CHAT} order by seq desc limit 1)), 0)
+    where id = ${NEWEST_CONVERSATION}), 0)
   order by seq desc limit :limit`).rows<
   PartRow &
-    Omit<OutboxEntry, 'part' | 'answers' | 'isReplaced'> & {
+    Omit<OutboxEntry, 'part' | 'answers' | 'isReplaced' | 'isRewound'> & {
+      readonly history: HistoryState;
       readonly answers: number | null;
       readonly replaced: number | boolean;
     }

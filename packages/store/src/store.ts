@@ -8,6 +8,7 @@ import { createAccountPauseRepository, createSeenGroupRepository } from './accou
 import { createAgentFileRepository } from './agent-files.ts';
 import { createApprovalRepository } from './approvals.ts';
 import { createAttachmentRepository } from './attachments.ts';
+import { createBranchRepository } from './branches.ts';
 import { createConversationMarks } from './conversation-marks.ts';
 import { createConversationViews } from './conversation-views.ts';
 import { createCronJobRepository } from './cron-jobs.ts';
@@ -110,9 +111,7 @@ export function createStore(
     reactions: createReactionRepository(database),
     decisions: createDecisionRepository(database),
     why: createWhyRepository(database),
-    conversations: createConversationViews(database, sharedClock),
-    conversationMarks: createConversationMarks(database),
-    takeovers: createTakeoverRepository(database, newId, sharedClock),
+    ...createConversationRepositories(database, newId, sharedClock),
     links: createLinkRepository(database),
     pins: createPinRepository(database),
     spend: createSpendRepository(database),
@@ -154,6 +153,20 @@ export function createStore(
      */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
+  };
+}
+
+/** What the page and the command line read and change in conversations. */
+function createConversationRepositories(
+  database: WatchedDatabase,
+  newId: NewId,
+  sharedClock: SharedClock,
+) {
+  return {
+    conversations: createConversationViews(database, sharedClock),
+    conversationMarks: createConversationMarks(database),
+    branches: createBranchRepository(database, newId),
+    takeovers: createTakeoverRepository(database, newId, sharedClock),
   };
 }
 

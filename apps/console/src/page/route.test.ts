@@ -28,11 +28,11 @@ describe('the address of the current view', () => {
   });
 });
 
-describe('the agent that the page shows', () => {
+describe('the agent shown on the page', () => {
   afterEach(() => vi.unstubAllGlobals());
   const at = (hash: string) => vi.stubGlobal('location', { hash });
 
-  it('[F14] keeps the agent in links, except links to chats, which name their own', () => {
+  it('[F14] keeps the agent in links, except links to chats, which name their own agent', () => {
     at('#/memory?agent=support');
     expect(toHref('files', 'a b.md')).toBe('#/files/a%20b.md?agent=support');
     expect(toHref('settings')).toBe('#/settings?agent=support');
@@ -55,6 +55,9 @@ describe('the agent that the page shows', () => {
     ['/api/prompts/preview?channel=web', '/api/prompts/preview?channel=web&agent=support'],
     ['/api/approvals/files', '/api/approvals/files?agent=support'],
     ['/api/approvals/revoke-rule', '/api/approvals/revoke-rule?agent=support'],
+    ['/api/replay/choices', '/api/replay/choices?agent=support'],
+    ['/api/files/open?name=a&agent=desk', '/api/files/open?name=a&agent=desk'],
+    ['/api/replay/turn', '/api/replay/turn'],
     ['/api/approvals/waiting', '/api/approvals/waiting'],
     ['/api/prompts/list', '/api/prompts/list'],
     ['/api/usage/report?by=day', '/api/usage/report?by=day'],

@@ -84,9 +84,10 @@ function createToolFacts(
   { call, key }: JournalledCall,
   { failed = false, ran = false }: CallOutcome,
 ): StepFacts {
-  const tool = tools.get(call.name)?.name ?? 'unknown tool';
+  const { name: tool = 'unknown tool', effect } = tools.get(call.name) ?? {};
   const ended = failed ? 'failed' : 'done';
-  return { kind: 'tool', tool, outcome: ran ? ended : 'not-run', call: key };
+  const outcome = ran ? ended : 'not-run';
+  return { kind: 'tool', tool, outcome, call: key, ...(effect !== undefined && { effect }) };
 }
 
 /** Null if the lease was lost. */

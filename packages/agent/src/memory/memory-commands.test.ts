@@ -10,9 +10,10 @@ import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeMessage } from '../testing/write-message.ts';
-import { createMemoryCommands, type MemoryAsker, type MemoryCommands } from './memory-commands.ts';
+import { createMemoryCommands, type MemoryCommands } from './memory-commands.ts';
 import { MemoryService } from './memory-service.ts';
 import { createMemorySource } from './memory-source.ts';
+import type { MemoryAsker } from './visible-memories.ts';
 
 const ADA: Omit<MemoryAsker, 'messageId'> = {
   person: 'web:ada',

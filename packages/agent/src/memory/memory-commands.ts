@@ -12,14 +12,7 @@ import {
   renderMemoryList,
 } from './memory-replies.ts';
 import type { MemoryService } from './memory-service.ts';
-
-export interface MemoryAsker {
-  /** The person's id in Parley, such as `telegram:42`. */
-  readonly person: string;
-  readonly reader: Reader;
-  readonly isGroup: boolean;
-  readonly messageId: string;
-}
+import { listMemoriesFor, listWithMessages, type MemoryAsker } from './visible-memories.ts';
 
 export interface MemoryCommandsOptions {
   readonly service: Pick<MemoryService, 'list' | 'remove'>;
@@ -53,6 +46,8 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
       const view = options.workspace.for(asker.reader);
       return renderMemoryList(await listMemoriesFor(options, view, asker), asker.isGroup);
     },
+    /** Lists the memories that the asker may remove, with the messages they were saved from. */
+    saved: (asker: MemoryAsker) => listWithMessages(options, asker),
     async forget(asker: MemoryAsker, argument: string): Promise<string> {
       const words = argument.trim();
       if (words === '') {
@@ -149,22 +144,6 @@ async function isConfirmed(
     { kind: ASKED, id, value: isYes ? null : JSON.stringify({ messageId, at: now }) },
   ]);
   return isYes;
-}
-
-/**
- * Returns all memories for an owner in their direct chat; for anyone else, those about the person.
- */
-async function listMemoriesFor(
-  options: MemoryCommandsOptions,
-  view: WorkspaceView,
-  { person, reader, isGroup }: MemoryAsker,
-): Promise<readonly SavedMemory[]> {
-  const all = await options.service.list(view);
-  if (reader.kind === 'owner') return all;
-  const accounts = await options.accountsOf(person);
-  return all.filter(({ entry }) =>
-    entry.person === null ? !isGroup : accounts.includes(entry.person),
-  );
 }
 
 async function removeMemories(

@@ -10,6 +10,8 @@ import { z } from 'zod';
 import type { MemoryCommands } from './memory-commands.ts';
 import type { MemoryService } from './memory-service.ts';
 
+export { listMemoriesOfConversation } from './visible-memories.ts';
+
 /** A chat that has a memory file. */
 export interface MemoryChat {
   readonly title: string;

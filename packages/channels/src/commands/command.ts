@@ -1,5 +1,11 @@
-import type { Reader } from '@parley/core';
-import type { AdmittedMessage, CommandTransaction, NewPart, Store } from '@parley/store';
+import type { Button, Reader } from '@parley/core';
+import type {
+  AdmittedMessage,
+  CommandTransaction,
+  NewPart,
+  RewindPoint,
+  Store,
+} from '@parley/store';
 import type { DecisionRules } from '../ingress/rules.ts';
 import type { CommandInfo } from '../menu.ts';
 
@@ -164,6 +170,19 @@ export interface CommandServices
   > {
   /** An additional line of `/status` for the owner. */
   readonly statusLine?: () => Promise<string>;
+  /** The memories that the sender may remove, with their messages, for `/rewind`. */
+  readonly savedMemories?: ((asker: ServiceAsker) => Promise<readonly MessageMemory[]>) | undefined;
+  /** Answers `/branch`; null copies the whole session. */
+  readonly branch?: (asker: ServiceAsker, point: RewindPoint | null) => Promise<string>;
+}
+
+/** A memory with the message that it was saved from; the ids are those of the platform. */
+export interface MessageMemory {
+  readonly id: string;
+  readonly text: string;
+  readonly channel: string;
+  readonly chat: string;
+  readonly message: string;
 }
 
 /**
@@ -178,6 +197,8 @@ export type SkillCommands = (
 /** A command's answer, and the effects to perform once the answer is stored. */
 export interface CommandAnswer {
   readonly answer: string;
+  /** Buttons below the answer, whose text says how to do without them. */
+  readonly buttons?: readonly Button[];
   /** Messages to other chats. */
   readonly notify?: readonly NewPart[];
   /** Conversations to wake. */

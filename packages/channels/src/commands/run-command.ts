@@ -1,5 +1,5 @@
 import { getConversationAgent, type InboundMessage, resolveBusyMode } from '@parley/core';
-import type { AdmittedMessage, CommandTransaction } from '@parley/store';
+import type { AdmittedMessage, CommandTransaction, NewPart } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
 import type { IngressDecision } from '../ingress/decide.ts';
 import type { IdentifiedMessage } from '../ingress/identify.ts';
@@ -145,9 +145,17 @@ async function storeAndRunCommand(
         describeUnusedInput(command, words, message),
         after === null || taken === 'waits' ? null : explainUnansweredMessage(command.name, taken),
       ].filter((part) => part !== null);
-      transaction.answer(...renderNoticeParts(text.join('\n\n'), route), ...(done.notify ?? []));
+      const parts = renderNoticeParts(text.join('\n\n'), route);
+      transaction.answer(...addButtons(parts, done.buttons), ...(done.notify ?? []));
       return { ...done, isWaiting: taken === 'waits' };
     },
+  );
+}
+
+function addButtons(parts: readonly NewPart[], buttons: CommandAnswer['buttons'] = []) {
+  if (buttons.length === 0) return parts;
+  return parts.map((part, at) =>
+    at === parts.length - 1 ? { ...part, buttons: [...buttons] } : part,
   );
 }
 

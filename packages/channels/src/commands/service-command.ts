@@ -6,7 +6,7 @@ import {
   type ReadyCommand,
 } from './command.ts';
 
-type ServiceName = Exclude<keyof CommandServices, 'statusLine'>;
+type ServiceName = Exclude<keyof CommandServices, 'statusLine' | 'savedMemories' | 'branch'>;
 
 /**
  * A command answered by the service with the same name; `unavailable` is the answer when the
@@ -24,7 +24,8 @@ export function createServiceCommand(
   });
 }
 
-function toServiceAsker({ message, conversationId, audience }: CommandContext) {
+/** The sender of a command, as services see them. */
+export function toServiceAsker({ message, conversationId, audience }: CommandContext) {
   const { channel, account, chat, messageId } = message;
   return {
     person: toPersonId(message),

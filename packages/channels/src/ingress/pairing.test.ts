@@ -37,7 +37,7 @@ describe('a stranger when direct chats use pairing', () => {
   it('[U02] is shown the button that makes them the owner, not a file name', async () => {
     await write('9');
     const [told] = await toldTo('9');
-    expect(told).toContain('open Set up on its page and press “That is me”');
+    expect(told).toContain("open Set up on its page and press “That's me”");
     expect(told).toContain('parley setup');
     expect(told).not.toMatch(/settings|yaml|owners/);
   });

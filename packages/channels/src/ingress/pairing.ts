@@ -64,7 +64,7 @@ function createPairingNotice(code: string, rules: PairingRules): string {
   return [
     'This bot is private and does not know you yet.',
     `Your code is \`${code}\`. It is valid for ${formatPairingDuration(rules)}. The owner can let you in by sending \`/pair ${code}\` to this bot, or with the command \`parley pair ${code}\`.`,
-    'If the bot is yours, open *Set up* on its page and press “That is me”, or run `parley setup`.',
+    "If the bot is yours, open *Set up* on its page and press “That's me”, or run `parley setup`.",
   ].join('\n\n');
 }
 

@@ -58,6 +58,15 @@ describe('a chat that several gateways serve', () => {
     unwatch();
   });
 
+  it('[G23] notifies viewers once of entries rewound at another gateway', async () => {
+    const unwatch = watch();
+    await looked(3);
+    history[0] = { ...part('old'), isRewound: true } as WebHistoryEntry;
+    await looked(looks + 3);
+    expect(seen).toEqual([{ type: 'rewound' }]);
+    unwatch();
+  });
+
   it('[D09] does not repeat a message part sent by this gateway', async () => {
     const unwatch = watch();
     await looked(3);

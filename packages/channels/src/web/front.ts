@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/core';
+import type { InboundMessage, RenderTarget, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 
 /**
@@ -58,3 +58,19 @@ export const TERMINAL: WebFront = {
   target: { dialect: 'plain', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: false,
 };
+
+/** A chat of the page that Parley fills itself. */
+export interface PageChat extends Pick<InboundMessage, 'chat'> {
+  readonly route: ReplyRoute;
+  readonly owner: InboundMessage['sender'];
+}
+
+/** Describes a chat of the page other than the first one, as messages from the page do. */
+export function createPageChat(id: string): PageChat {
+  const place = { channel: WEB.channel, account: 'default' };
+  return {
+    chat: { id, type: 'direct', separate: true },
+    route: { ...place, chatId: id, chatType: 'direct', streams: true, target: WEB.target },
+    owner: { id: OWNER_ID, name: 'Owner', isBot: false },
+  };
+}

@@ -111,6 +111,19 @@ describe('a message from the page', () => {
     }
   });
 
+  it('[G23] may quote an entry, and reports when a command has rewound the history', async () => {
+    const { adapter, received, ask, post } = webFront(({ text }) => ({
+      ...{ kind: 'command', name: text === '/rewind' ? 'rewind' : 'status' },
+    }));
+    await adapter.start();
+    const stream = await ask('/events');
+    await post({ id: 'message-1', text: '/status' });
+    await post({ id: 'message-2', text: '/rewind', quotes: 'part-0001' });
+    expect(received.map(({ replyTo }) => replyTo)).toEqual([undefined, { messageId: 'part-0001' }]);
+    const events = await readEvents(stream, 4);
+    expect(events.map(({ type }) => type)).toEqual(['alive', 'inbound', 'inbound', 'rewound']);
+  });
+
   it('[U08] is published with the ids of the entries it replaces, and so is its receipt', async () => {
     const { ask, post, received } = webFront(() => ({
       kind: 'accepted',

@@ -7,6 +7,7 @@ import {
 } from '@parley/core';
 import { z } from 'zod';
 import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.ts';
+import { type HistoryState, selectHistoryState } from '../history-state.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
 import { listAnswers } from './answers.ts';
@@ -55,6 +56,7 @@ export interface ShownMessage {
    * wrote it (U12).
    */
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
+  readonly history: HistoryState;
   /**
    * The argument that explains this message when passed to `why/message`; null if there is nothing
    * to explain.
@@ -100,7 +102,7 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   const sent: SentRow[] = [];
   for (const place of await findChats(sql, conversationId, before.inbox)) {
     const bounds = { before: before.outbox, after: part, until, limit };
-    sent.push(...(await sql.all(SENT, { ...place, ...bounds })));
+    sent.push(...(await sql.all(SENT, { ...place, ...bounds, conversationId })));
   }
   sent.sort((a, b) => b.seq - a.seq);
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
@@ -198,6 +200,7 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
     state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
     error: null,
     writtenBy: null,
+    history: row.history,
     why: toWhyName(row),
   };
 }
@@ -230,6 +233,7 @@ function toOutgoing(row: SentRow): ShownMessage {
       row.writtenBy === null || row.writtenAs === null
         ? null
         : { name: row.writtenBy, as: row.writtenAs },
+    history: row.history,
     why: row.turnId,
     ...(sent && { sent }),
   };
@@ -246,6 +250,7 @@ interface SaidRow {
   readonly account: string;
   readonly chatId: string;
   readonly messageId: string;
+  readonly history: HistoryState;
 }
 
 interface SentRow {
@@ -261,11 +266,14 @@ interface SentRow {
   readonly writtenAs: 'agent' | 'self' | null;
   /** A number on SQLite, which has no boolean type. */
   readonly isKept: boolean | number;
+  readonly history: HistoryState;
 }
 
 const RECEIVED_MESSAGES = defineStatement(`
   select 'in' as direction, seq, received_at as at, message, state, outcome, channel, account,
-    chat_id as "chatId", message_id as "messageId"
+    chat_id as "chatId", message_id as "messageId", 
+    case when coalesce(outcome, '') <> 'replaced'
+      then ${selectHistoryState('inbox.turn_id', ':conversationId')} end as history
   from inbox where conversation_id = :conversationId and seq < :before and seq > :after
     and received_at <= :until
   order by seq desc limit :limit`).rows<SaidRow>();
@@ -276,7 +284,8 @@ const SENT = defineStatement(`
   select 'out' as direction, outbox.seq, outbox.created_at as at, body, route, outbox.state, error,
     turn_id as "turnId", written_by as "writtenBy", written_as as "writtenAs",
     exists (select 1 from agent_file where agent_file.part_id = outbox.id
-      and (agent_file.bytes is not null or agent_file.file_id is not null)) as "isKept"
+      and (agent_file.bytes is not null or agent_file.file_id is not null)) as "isKept",
+    ${selectHistoryState('outbox.turn_id', ':conversationId')} as history
   from outbox left join turn on turn.id = outbox.turn_id
   where channel = :channel and account = :account and chat_id = :chatId
     and seq < :before and seq > :after and created_at <= :until and ${THREAD} = :thread

@@ -1,6 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { getConversationAgent } from '@parley/core';
 import { z } from 'zod';
+import { COPIED } from '../branches.ts';
 import { lockConversation } from '../conversations.ts';
 import {
   type Database,
@@ -177,7 +178,8 @@ const AMONG = {
 } as const;
 
 function selectMessagesAfter(among: keyof typeof AMONG) {
-  return defineDynamicStatement(`select seq, conversation_id, channel, message, turn_id, from_owner from inbox
+  return defineDynamicStatement(`select seq, conversation_id, channel, message, turn_id,
+      case when reason = '${COPIED}' then 1 else from_owner end as from_owner from inbox
     where seq > :after${AMONG[among]} order by seq limit ${BATCH}`).rows<
     Pick<MessageRow, 'seq' | 'conversation_id' | 'message' | 'from_owner'> & {
       readonly channel: string;

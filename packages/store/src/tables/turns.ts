@@ -21,6 +21,7 @@ export const TURN_TABLES = {
     columns: {
       id: data('not null primary key'),
       conversation_id: data('not null references conversation (id)'),
+      /** `-1 - session` once a rewind has removed the turn from the history (G23). */
       session: int('not null'),
       /**
        * A suspended turn stays `running`, and `awaits` names the approval it waits for, so that all
@@ -107,6 +108,7 @@ export const TURN_TABLES = {
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
+      /** `-1 - session` once a rewind has removed the entry (G23). */
       session: int('not null'),
       turn_id: data('not null references turn (id)'),
       role: data('not null'),

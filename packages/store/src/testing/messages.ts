@@ -91,6 +91,30 @@ export async function doTurnWork(store: Store): Promise<void> {
   await doSummaries(store);
   await doLists(store);
   await doReplacing(store);
+  await doRewinding(store);
+}
+
+async function doRewinding(store: Store): Promise<void> {
+  for (const id of ['w1', 'w2']) {
+    await store.inbox.accept(createMessage(id, 'c9'));
+    const { lease } = await startTurn(store, `t-${id}`, 'web:c9');
+    await store.lanes.commit(lease, createAnswer(`t-${id}`, ['a'], 'c9'), 0);
+    await store.lanes.release(lease);
+  }
+  const chat = { ...WEB, chatId: 'c9' };
+  const branch = { conversationId: 'web:c10', route: createRouteTo('c10'), by: 'Ann' };
+  const source = await store.branches.source('web:c9', { kind: 'exchanges', count: 1 });
+  if (source === null || source === 'unknown') throw new Error('web:c9 has no history.');
+  const { mode, model } = source;
+  const turns = source.turns.map((turn) => ({ ...turn, question: null, parts: [] }));
+  const summary = { content: 'notes', reaches: 1, covers: 1 };
+  await store.branches.create({ ...branch, mode, model, summary, turns, notice: [] }, 0);
+  for (const messageId of ['w2', 'w3']) {
+    await store.inbox.command(createMessage(`w4 ${messageId}`, 'c9'), (command) =>
+      command.rewind({ kind: 'quoted', chat, messageId }),
+    );
+  }
+  await store.conversations.rewind('web:c9', { kind: 'exchanges', count: 1 }, 0);
 }
 
 async function doReplacing(store: Store): Promise<void> {

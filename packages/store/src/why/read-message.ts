@@ -325,7 +325,8 @@ async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
     turnId,
     ...turn,
     isSuspended: awaits !== null,
-    written: by === null ? null : { by, as: writtenAs ?? 'agent' },
+    // A turn copied into a branch has an author, but was written under nobody's name.
+    written: by === null || writtenAs === null ? null : { by, as: writtenAs },
     runs: readRuns(runs),
     prompt: await readPromptFacts(sql, turnId),
     steps: await listTimedSteps(sql, turnId),

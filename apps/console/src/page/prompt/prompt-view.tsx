@@ -12,7 +12,7 @@ import { getChatName, TurnList, useTurns } from './turn-list.tsx';
 
 /**
  * The prompts of all turns (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`.
- * Every text is shown as plain text, never as HTML.
+ * All of their text is shown as plain text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
   const { data, turns } = useTurns();
@@ -115,7 +115,7 @@ function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
   );
 }
 
-/** Selects an earlier turn to compare with; turns of the same chat come first. */
+/** Selects an earlier turn for comparison; turns in the same chat come first. */
 function CompareChoice(props: Omit<TurnProps, 'turnId'> & { turn: PromptSummary }) {
   const { turn, turns, against } = props;
   const others = turns.filter(({ turnId }) => turnId !== turn.turnId);

@@ -32,7 +32,9 @@ interface TurnListProps {
 export function TurnList({ view, turns, chosen, older }: TurnListProps): VNode {
   if (turns.length === 0) {
     return (
-      <p class="nothing">Nothing recorded yet. Write to the agent, and that turn appears here.</p>
+      <p class="nothing">
+        Nothing has been recorded yet. Write to the agent, and that turn appears here.
+      </p>
     );
   }
   return (
@@ -79,7 +81,7 @@ function TurnLink({ view, turn, isChosen }: TurnLinkProps): VNode {
   );
 }
 
-/** The title of a group, otherwise the sender. */
+/** The group's title, or otherwise the sender. */
 export function getChatName({ place: { title, personName, chatType } }: PromptSummary): string {
   const name = title ?? personName;
   return chatType === 'direct' ? name : `${name} · ${chatType}`;

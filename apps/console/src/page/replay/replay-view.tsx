@@ -1,7 +1,7 @@
 import type { PromptSummary } from '@parley/store';
 import type { VNode } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { AgentsHere, findAnsweringAgent } from '../agents.tsx';
+import { AgentsHere, findAnsweringAgent, useRowAgents } from '../agents.tsx';
 import { perform, type RequestFailure } from '../gateway.ts';
 import { getChatName, TurnList, useTurns } from '../prompt/turn-list.tsx';
 import { type Route, toHref } from '../route.ts';
@@ -138,12 +138,14 @@ interface HeadProps extends Pick<SheetProps, 'turnId' | 'summary'> {
 
 function SheetHead({ turnId, summary, outcome }: HeadProps): VNode {
   const at = outcome?.at ?? summary?.at;
+  const agent = useRowAgents().titleOf(outcome?.conversationId ?? summary?.conversationId ?? null);
   return (
     <header class="entry-head">
       <h2 class="title">{summary ? getChatName(summary) : 'Replay'}</h2>
       {at !== undefined && (
         <p>
-          {formatMoment(at)} · <a href={toHref('prompt', turnId)}>Prompt</a>
+          {formatMoment(at)}
+          {agent !== null && ` · ${agent}`} · <a href={toHref('prompt', turnId)}>Prompt</a>
         </p>
       )}
       <p class="entry-id">{turnId}</p>

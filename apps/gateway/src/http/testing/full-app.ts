@@ -99,12 +99,12 @@ export async function listOperationRoutes(): Promise<ReadonlyMap<string, Role>> 
   return new Map(roles);
 }
 
-/** Creates a status report that contains only these facts. */
+/** Creates a status report with the given values only. */
 export function createStatusWith(facts: object): () => Promise<GatewayStatus> {
   return async () => facts as GatewayStatus;
 }
 
-/** The operation services of an app whose tests call no operation that needs a service. */
+/** Operation services for an app whose tests do not call operations that need services. */
 export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Services;
 
 /**

@@ -17,7 +17,7 @@ interface PreviewDeps extends InstallationEnv {
   /** The name of the agent; undefined for the default agent (F14). */
   readonly name: string | undefined;
   readonly plugins: AgentPlugins;
-  /** The text of SOUL.md in use, which may differ from the file (W06). */
+  /** The SOUL.md in use, which may differ from the file (W06). */
   readonly soul?: ManagedFile;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -25,8 +25,8 @@ interface PreviewDeps extends InstallationEnv {
 }
 
 /**
- * Builds the first request that an agent of this installation would send in a hypothetical turn. No
- * files are written, except to a temporary copy when the workspace does not exist
+ * Builds the first request that one of this installation's agents would send in a hypothetical
+ * turn. No files are written, except to a temporary copy when the workspace does not exist
  * (`fromTemplates`).
  */
 export async function previewPrompt(
@@ -79,7 +79,7 @@ type PreviewWork = NonNullable<OpenAgentOptions['work']>;
 
 /**
  * Creates the same tools as a turn, so that the request offers them; they are never called. Tools
- * that are added to turns must be added here as well.
+ * that turns receive must be added here as well.
  */
 function createPreviewWork(settings: LoadedSettings['settings']): PreviewWork {
   const { soul, tools, media } = settings;
@@ -112,7 +112,7 @@ function createPreviewWork(settings: LoadedSettings['settings']): PreviewWork {
     },
     todos: { replace: unused, of: async () => [] },
   };
-  // SOUL.md proposals are omitted when SOUL.md never changes, and speech is omitted without a
+  // SOUL.md proposals are omitted if SOUL.md never changes, and speech is omitted if there is no
   // speech service.
   const { soul: proposals, speak, ...others } = work;
   return {
