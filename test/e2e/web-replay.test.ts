@@ -133,9 +133,7 @@ describe.runIf(chromiumUrl)('replays on the page', () => {
     await page.getByLabel('Model', { exact: true }).fill('other');
     scene.model.queue('You said: Thank you.', { text: 'x', toolCalls: [LIST] }, 'Something else.');
     await askModel();
-    const status = page.getByRole('status').filter({ hasText: '3 turns: ' });
-    await status.waitFor();
-    expect(await status.innerText()).toMatch(/1 same/);
+    await page.getByText('3 turns: 1 diverged, 1 changed, 1 same.', { exact: true }).waitFor();
     const rows = page.getByRole('group', { name: 'Turns' }).locator('tbody tr');
     expect(await rows.locator('.badge').allInnerTexts()).toEqual(['Diverged', 'Changed', 'Same']);
     expect(await page.getByRole('group', { name: 'Totals' }).innerText()).toContain('Tokens');
