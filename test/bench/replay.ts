@@ -11,15 +11,23 @@ import { withNewFolder } from './subjects.ts';
 
 /** The least number of turns that are replayed in a second with a scripted model. */
 const GOAL = 100;
+/** Fewer turns would mostly measure the compiler. */
+const MIN_TURNS = 200;
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 10, 21, 8);
 
 export interface ReplayFigures {
   /** The recorded turns, each with a tool call and a growing history. */
   readonly turns: number;
-  /** Turns a second, with a scripted model and with `--dry-run`. */
-  readonly asked: number;
-  readonly dry: number;
+  /** With a scripted model, and with `--dry-run`. */
+  readonly asked: ReplayCost;
+  readonly dry: ReplayCost;
+}
+
+interface ReplayCost {
+  readonly perSecond: number;
+  /** Processor time of a turn, in ms, which a busy machine changes less. */
+  readonly cpuMs: number;
 }
 
 /** Measures how many recorded turns are replayed in a second (G22). */
@@ -27,7 +35,7 @@ export function measureReplay({ repetitions }: BenchRounds): Promise<ReplayFigur
   return withNewFolder(async (folder) => {
     fillWorkspace(folder);
     const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
-    const turnIds = await recordTurns(store, folder, repetitions);
+    const turnIds = await recordTurns(store, folder, Math.max(MIN_TURNS, repetitions));
     const asked = await timeReplays(store, folder, turnIds, createModel());
     const dry = await timeReplays(store, folder, turnIds, null);
     await store.close();
@@ -65,7 +73,7 @@ async function timeReplays(
   folder: string,
   turnIds: readonly string[],
   model: ChatModel | null,
-): Promise<number> {
+): Promise<ReplayCost> {
   const workspace = await openWorkspace({ folder, templates: folder });
   const parts = { workspace, store, model: createModel(), clock: Date.now, layout: 'parley' };
   const { agent, owners, history, media, checks, monotonic } = createServices(parts);
@@ -81,9 +89,13 @@ async function timeReplays(
     }
   };
   await replayAll();
-  const started = performance.now();
+  const [started, used] = [performance.now(), process.cpuUsage()];
   await replayAll();
-  return (turnIds.length * 1_000) / (performance.now() - started);
+  const { user, system } = process.cpuUsage(used);
+  return {
+    perSecond: (turnIds.length * 1_000) / (performance.now() - started),
+    cpuMs: (user + system) / 1_000 / turnIds.length,
+  };
 }
 
 /** Reads a file, and then answers. */
@@ -108,14 +120,15 @@ function createModel(): ChatModel {
 }
 
 export function renderReplay({ turns, asked, dry }: ReplayFigures): string {
-  const row = (name: string, perSecond: number) => [
+  const row = (name: string, { perSecond, cpuMs }: ReplayCost) => [
     name,
     String(turns),
     formatRounded(perSecond),
+    formatRounded(cpuMs),
     perSecond >= GOAL ? `at least ${GOAL}` : `BELOW ${GOAL}`,
   ];
   return renderTable([
-    ['replayed', 'turns', 'turns a second', 'goal'],
+    ['replayed', 'turns', 'turns a second', 'processor ms', 'goal'],
     row('with a scripted model', asked),
     row('--dry-run', dry),
   ]);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Page } from 'playwright-core';
@@ -178,23 +178,15 @@ describe.runIf(chromiumUrl)('replays on the page', () => {
     expect(left?.y).toBe(right?.y);
   });
 
-  it('[G22] can be kept as cases if the gateway has that operation', async () => {
-    const own = await scene.open();
-    await own.route('**/api/replay/choices*', (route) =>
-      route.fulfill({ json: { models: [], profiles: [], canKeep: true } }),
-    );
-    let sent: unknown;
-    await own.route('**/api/evals/keep', (route) => {
-      sent = route.request().postDataJSON();
-      return route.fulfill({ json: { name: 'a', path: 'evals/a.yaml', notes: ['Add a check.'] } });
-    });
-    const [turn] = turnsOf(scene);
-    await own.goto(`${scene.parley.address}/#/replay/${turn}`);
-    await own.getByRole('textbox', { name: 'Name of the case' }).fill('today');
-    await own.getByRole('button', { name: 'Keep as case' }).click();
-    await own.getByText('Kept in evals/a.yaml. Add a check.').waitFor();
-    expect(sent).toEqual({ turn, name: 'today' });
-    await own.context().close();
+  it('[G22] can be kept as cases', async () => {
+    await openTurn(2);
+    await page.getByRole('textbox', { name: 'Name of the case' }).fill('today');
+    await button('Keep as case').click();
+    await page.getByRole('status').filter({ hasText: 'Kept as ' }).waitFor();
+    const file = join(scene.folder.path, 'workspace/evals/today.yaml');
+    expect(readFileSync(file, 'utf8')).toContain('What is on today?');
+    await button('Keep as case').click();
+    await page.getByRole('status').filter({ hasText: 'today exists already' }).waitFor();
   });
 
   it('[F14] [G22] offer the files of the agent that answered', async () => {

@@ -18,6 +18,7 @@ export const GROUPS = {
   conversations: async () => (await import('./conversation-operations.ts')).operations,
   cron: async () => (await import('@parley/proactive/cron')).operations,
   dead: async () => (await import('./dead-letter-operations.ts')).operations,
+  evals: async () => (await import('./eval-operations.ts')).operations,
   files: async () => (await import('./file-operations.ts')).operations,
   gateway: async () => (await import('./gateway-operations.ts')).operations,
   heartbeat: async () => (await import('@parley/proactive/heartbeat')).operations,

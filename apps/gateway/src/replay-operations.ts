@@ -41,8 +41,6 @@ interface ReplayNeeds {
     /** The models in the settings, as `provider/model`; the first one is the agent's own. */
     readonly models: readonly string[];
     readonly profiles: readonly string[];
-    /** Whether a turn can be kept as a case, with `evals/keep`. */
-    readonly canKeep: boolean;
   }>;
 }
 

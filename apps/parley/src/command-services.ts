@@ -30,6 +30,7 @@ export function createCommandServices(
       approvals: requireGateway,
       audit: requireGateway,
       bugReport: requireGateway,
+      keepCase: requireGateway,
       logs: requireGateway,
       mcpSignIns: requireGateway,
       preview: requireGateway,

@@ -35,7 +35,7 @@ const SEND_GRACE_MS = 3_000;
 /** Starts the channels and the web server, and registers their cleanup in `opened`. */
 export async function composeGateway(
   options: StartOptions & OpenLog,
-  plugged: Pick<LoadedPlugins, 'report' | 'definitions'>,
+  plugged: Pick<LoadedPlugins, 'report' | 'definitions' | 'agent'>,
   { runtime, watch }: { readonly runtime: ReloadableRuntime; readonly watch: SettingsWatch },
   opened: AsyncDisposableStack,
 ) {
@@ -137,7 +137,7 @@ function createAgentCommandServices(
 
 /** The plugins that the process has loaded, and the watcher of its settings file. */
 interface InstalledPlugins {
-  readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
+  readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions' | 'agent'>;
   readonly watch: SettingsWatch;
 }
 
@@ -182,6 +182,36 @@ function createRouteServices(
   };
 }
 
+/** The services that run recorded turns again, or keep them as cases; loaded on first use. */
+function createReplayServices(
+  options: StartOptions & OpenLog,
+  agents: AgentsRuntime,
+  { plugged }: InstalledPlugins,
+): Pick<NonNullable<GatewayServices['operations']>, 'replays' | 'replayChoices' | 'keepCase'> {
+  const { store } = agents.shared;
+  return {
+    async replays() {
+      const { openReplays } = await import('./commands/replay/open-replays.ts');
+      const deps = { ...options, store, loaded: agents.loaded };
+      return (choice, ...asked) => openReplays(choice, deps)(...asked);
+    },
+    async replayChoices(name) {
+      const { listReplayChoices } = await import('./commands/replay/list-choices.ts');
+      return listReplayChoices(agents.loaded, name, options.folder);
+    },
+    async keepCase(name, order) {
+      const { openEvaluation } = await import('./commands/eval/open-evaluation.ts');
+      const { keepTurn } = await import('./commands/eval/keep-turn.ts');
+      const own = { ...plugged, loaded: agents.loaded };
+      return keepTurn(
+        await openEvaluation({ ...options, name, store, plugged: own }),
+        store,
+        order,
+      );
+    },
+  };
+}
+
 /** Creates the services for operations while a gateway is running. */
 function createOperationServices(
   options: StartOptions & OpenLog,
@@ -218,15 +248,7 @@ function createOperationServices(
       return collectOwnReport(options, plugged, agents.loaded);
     },
     preview: async (name) => agentOf(name).preview,
-    async replays() {
-      const { openReplays } = await import('./commands/replay/open-replays.ts');
-      const deps = { ...options, store, loaded: agents.loaded };
-      return (choice, ...asked) => openReplays(choice, deps)(...asked);
-    },
-    async replayChoices(name) {
-      const { listReplayChoices } = await import('./commands/replay/list-choices.ts');
-      return listReplayChoices(agents.loaded, name, folder);
-    },
+    ...createReplayServices(options, agents, { plugged, watch }),
     cron: async () => agents.cron,
     heartbeat: async (name) => agentOf(name).proactive.heartbeat,
     hooks: async () => hooks,

@@ -10,6 +10,7 @@ import {
   createNumberParser,
   parseIdNumber,
 } from './cli.ts';
+import type { EvalFlags } from './commands/eval/eval.ts';
 import type { NewPluginFlags } from './commands/plugins/new-plugin.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
 import type { ReplayFlags } from './commands/replay/replay-choice.ts';
@@ -193,6 +194,41 @@ export function describeReplay(program: Command, { run }: CommandRunners): void 
     )
     .option('--seconds <number>', 'time limit of each turn', createNumberParser(1, 3_600), 300);
   addExamples(addJsonOption(replay), REPLAY_EXAMPLES, REPLAY_NOTES);
+}
+
+const EVAL_EXAMPLES = [
+  ['parley eval', 'run all cases with their recorded answers, without a model'],
+  ['parley eval train --keep turn_x', 'keep a turn as the case evals/train.yaml'],
+  ['parley eval --live --model claude-sonnet-4-5', 'let a model answer all cases'],
+  ['parley eval train --accept', 'accept how the request of a case has changed'],
+  ['parley eval --junit report.xml', 'write a report for a CI service'],
+] as const;
+
+const EVAL_NOTES = `Cases are files in the folder "evals" of the workspace. Nothing is sent; tools are answered from the case.
+docs/evals.md shows how to write a case, and how to run cases in CI.
+
+Exit codes: 0 if no case failed; 1 if one failed or cannot be read.`;
+
+/** Adds the command that checks kept turns. */
+export function describeEval(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/eval/eval.ts'));
+  const what = 'check kept turns: the request, the answer and the calls';
+  const evaluation = addCommand(
+    program,
+    'eval [names...]',
+    what,
+    (names: readonly string[], flags: EvalFlags) => work((m, cli) => m.runEval(cli, names, flags)),
+  )
+    .option('--live', 'ask the model instead of using the recorded answers')
+    .option('--model <name>', 'with --live: ask this model')
+    .option('--judge <name>', 'with --live: let this model judge')
+    .option('--record', 'with --live: keep the answers in the cases')
+    .option('--accept', 'write the requests of today into the cases')
+    .option('--keep <turn>', 'keep this turn as a case')
+    .option('--list', 'list the cases')
+    .option('--junit <file>', 'write a JUnit report')
+    .option('--seconds <number>', 'time limit of each case', createNumberParser(1, 3_600), 300);
+  addExamples(addJsonOption(evaluation), EVAL_EXAMPLES, EVAL_NOTES);
 }
 
 function collectValues(value: string, before: readonly string[] = []): readonly string[] {

@@ -6,6 +6,7 @@ import type { ShellName } from './commands/completion.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import {
   describeAgents,
+  describeEval,
   describeMemory,
   describePlugins,
   describePrompt,
@@ -47,6 +48,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly DescribeCo
       describeAgents,
       describePrompt,
       describeReplay,
+      describeEval,
       describeMemory,
       describeSoul,
       describePlugins,

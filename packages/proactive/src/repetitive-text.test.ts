@@ -1,7 +1,8 @@
+import { detectLanguageName } from '@parley/core';
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
 import { readCronExpression } from './cron/cron-expression.ts';
-import { detectLanguageName, findProfileLanguage } from './heartbeat/language.ts';
+import { findProfileLanguage } from './heartbeat/language.ts';
 import { readTasks } from './heartbeat/read-tasks.ts';
 import { readCadence, readWindow } from './heartbeat/task.ts';
 import { judgeHeartbeatAnswer } from './heartbeat/verdict.ts';

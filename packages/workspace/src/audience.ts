@@ -68,10 +68,12 @@ export function findLookalike(name: string): string | null {
 }
 
 /**
- * True for files that front matter cannot open: memory (W02), installed packages, and names that
- * resemble a protected one.
+ * True for files that front matter cannot open: memory (W02), the cases of evaluations, which
+ * contain private conversations, installed packages, and names that resemble a protected one.
  */
 export function isAlwaysPrivate(name: string): boolean {
+  const [first, ...inner] = foldSegments(name);
+  if (first === 'evals' && inner.length > 0) return true;
   const isInstalled = foldSegments(name).includes('node_modules');
   return isMemory(name) || isInstalled || findLookalike(name) !== null;
 }

@@ -30,7 +30,7 @@ export function onSession(listener: () => void): void {
 
 /** Paths that start with these prefixes belong to one agent. */
 const OF_ONE_AGENT =
-  /^\/api\/(?:heartbeat|cron|files|memory|skills|soul|prompts\/preview|replay\/choices|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
+  /^\/api\/(?:evals|heartbeat|cron|files|memory|skills|soul|prompts\/preview|replay\/choices|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
 /** Adds the selected agent to paths whose response belongs to one agent (F14). */
 export function addAgentToPath(path: string, agent = getShownAgent()): string {

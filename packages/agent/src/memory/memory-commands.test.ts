@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
@@ -274,5 +274,28 @@ describe('forgetting a memory from outside a chat', () => {
     expect(JSON.stringify(await inChat('bo'))).not.toContain('everybody');
     expect(await texts()).toMatch(/Ada sails.*Cy swims/);
     expect(await texts()).not.toContain('Bo');
+  });
+});
+
+describe('the cases of evaluations', () => {
+  const write = (name: string, text: string) => {
+    mkdirSync(join(folder, 'evals'), { recursive: true });
+    writeFileSync(join(folder, 'evals', name), text);
+  };
+  const by = (user: string, text: string) =>
+    `message:\n  { channel: test, user: ${user}, text: ${JSON.stringify(text)} }\n`;
+
+  it('[G15] [G22] are removed with the words or the person that they contain', async () => {
+    const commands = await openCommands('test:ada');
+    write('words.yaml', by('bo', 'My code word is\n  lapis lazuli.'));
+    write('person.yaml', by('ada', 'hello'));
+    write('broken.yaml', 'checks: [ { contains: the lapis lazuli } ]');
+    write('other.yaml', by('bo', 'hello'));
+    const answer = await commands.forget({ ...ADA, messageId: 'm1' }, 'lapis lazuli');
+    expect(answer).toContain('2 evaluation cases: `evals/broken.yaml`, `evals/words.yaml`');
+    const ada = { ...ADA, person: 'test:ada' };
+    await commands.forget({ ...ada, messageId: 'm2' }, 'all');
+    await commands.forget({ ...ada, messageId: 'm3' }, 'all');
+    expect(readdirSync(join(folder, 'evals'))).toEqual(['other.yaml']);
   });
 });

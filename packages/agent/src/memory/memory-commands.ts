@@ -2,6 +2,7 @@ import type { AdapterValues, Clock, Reader } from '@parley/core';
 import type { ForgettingRepository } from '@parley/store';
 import type { MemoryEntry, SavedMemory, Workspace, WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
+import type { ForgetCasesOrder } from '../evals/case-files.ts';
 import { createTextEntry, joinMessageTexts } from '../turn/turn-text.ts';
 import {
   describeProof,
@@ -16,7 +17,7 @@ import { listMemoriesFor, listWithMessages, type MemoryAsker } from './visible-m
 
 export interface MemoryCommandsOptions {
   readonly service: Pick<MemoryService, 'list' | 'remove'>;
-  readonly workspace: Pick<Workspace, 'for'>;
+  readonly workspace: Pick<Workspace, 'for' | 'folder'>;
   readonly store: { readonly forgetting: ForgettingRepository };
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
   /** Pending confirmations; the second `/forget all` may be received by another process. */
@@ -168,7 +169,10 @@ async function removeMemories(
     phrases: texts,
   };
   const forgotten = texts.length === 0 ? null : await options.store.forgetting.forget(forgetting);
-  return { removal, forgotten, left: isOwner ? await findRemaining(view, texts) : [] };
+  const only = isOwner ? null : reader.conversationId;
+  const cases = await removeCases(options, { phrases: texts, persons: [], only });
+  const left = isOwner ? await findRemaining(view, texts) : [];
+  return { removal, forgotten, cases, left };
 }
 
 /**
@@ -198,11 +202,23 @@ async function removeAll(
       ).content,
   });
   const proof = await removeMemories(options, view, asker, mine, null);
+  const only = isGroup ? reader.conversationId : null;
+  const theirs = await removeCases(options, { phrases: [], persons, only });
+  const cases = [...new Set([...proof.cases, ...theirs])];
   const { samples } = forgotten;
   const search = await forgetting.searchFiles(samples);
   const left =
     reader.kind === 'owner' ? [...proof.left, ...(await findRemaining(view, samples))] : [];
-  return { ...proof, left: [...new Set(left)], said: { ...forgotten, search, whose } };
+  return { ...proof, cases, left: [...new Set(left)], said: { ...forgotten, search, whose } };
+}
+
+/** Most chats never forget, so the code of evaluations is loaded only here. */
+async function removeCases(
+  { workspace }: MemoryCommandsOptions,
+  order: ForgetCasesOrder,
+): Promise<readonly string[]> {
+  const { forgetCases } = await import('../evals/case-files.ts');
+  return forgetCases(workspace.folder, order);
 }
 
 async function findRemaining(

@@ -16,6 +16,8 @@ export interface ForgottenPeople {
 export interface ForgetProof {
   readonly removal: MemoryRemoval;
   readonly forgotten: ForgottenCounts | null;
+  /** The removed cases of evaluations. */
+  readonly cases: readonly string[];
   /** Files that the command must not change and that still contain the text. */
   readonly left: readonly string[];
   /**
@@ -51,10 +53,10 @@ export function describeTooMany(chosen: readonly SavedMemory[]): string {
 }
 
 export function describeProof(proof: ForgetProof, isOwner: boolean): string {
-  const { removal, forgotten, left, said } = proof;
+  const { removal, forgotten, cases, left, said } = proof;
   const { memories, lines, failed } = removal;
   const rows = forgotten === null ? 0 : Object.values(forgotten).reduce((sum, one) => sum + one, 0);
-  const found = memories.length + lines.length + failed.length + rows;
+  const found = memories.length + lines.length + failed.length + cases.length + rows;
   if (found === 0 && said === undefined) {
     return left.length === 0 ? 'I found nothing like that.' : describeLeft(left);
   }
@@ -72,6 +74,11 @@ export function describeProof(proof: ForgetProof, isOwner: boolean): string {
           ...(forgotten.copies > 0
             ? [`- ${formatCounted(forgotten.copies, 'copy', 'copies')} of sent messages deleted`]
             : []),
+        ]),
+    ...(cases.length === 0
+      ? []
+      : [
+          `- ${formatCounted(cases.length, 'evaluation case')}${isOwner ? `: ${cases.map(formatInlineCode).join(', ')}` : ''}`,
         ]),
     ...(said === undefined ? [] : listForgottenLines(said)),
     ...failed.map(

@@ -68,7 +68,7 @@ export function rebuildRequest(
 
 /** Builds the first request from a draft, in the form in which the turn loop builds it. */
 export function completeRequest(
-  { turn }: TurnRecord,
+  { turn }: Pick<TurnRecord, 'turn'>,
   draft: RebuiltTurn['draft'],
   tools: ToolSet,
   log: Logger,

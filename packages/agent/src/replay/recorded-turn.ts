@@ -83,6 +83,7 @@ export function createIncomplete(
 export async function readTurnRecord(
   services: RecordServices,
   turnId: string,
+  signal: AbortSignal,
 ): Promise<TurnRecord | IncompleteOutcome | null> {
   const { store } = services;
   const stored = await store.recordedTurns.ofTurn(turnId);
@@ -103,7 +104,7 @@ export async function readTurnRecord(
   return {
     ...{ about, prompt, ...started, messages: stored.messages },
     past: await store.recordedTurns.past(place, end, entries),
-    media: hasMedia ? await readMedia(services, turn, prompt) : createEmptyTurnMedia(),
+    media: hasMedia ? await readMedia(services, turn, prompt, signal) : createEmptyTurnMedia(),
     lacksFiles: hasMedia && (await lacksFiles(store, turn)),
     rounds: journal.rounds(),
     before: summarizeSteps(stored.steps, stored.model ?? prompt.model, stored.messages),
@@ -171,6 +172,7 @@ async function readMedia(
   { store, media, contextTokens, log }: RecordServices,
   turn: Turn,
   { model }: StoredPrompt,
+  signal: AbortSignal,
 ): Promise<TurnMedia> {
   // Only a new transcript is ever stored, and without a speech service there is none.
   const attachments = { ...store.attachments, keepText: async () => {} };
@@ -179,7 +181,7 @@ async function readMedia(
     contextTokens: contextTokens && (() => contextTokens(model)),
     media: { ...media, transcription: undefined },
   };
-  return readTurnMedia(deps, turn.messages, turn.reader, new AbortController().signal);
+  return readTurnMedia(deps, turn.messages, turn.reader, signal);
 }
 
 async function lacksFiles({ attachments }: ReplayStore, { messages }: Turn): Promise<boolean> {

@@ -42,7 +42,7 @@ export type Replayed =
  * again at the same step.
  */
 export async function replayTurn(
-  record: TurnRecord,
+  record: Pick<TurnRecord, 'turn' | 'rounds' | 'messages'>,
   { draft, tools }: RebuiltTurn,
   parts: LoopParts,
   signal: AbortSignal,

@@ -44,8 +44,9 @@ export interface OpenedReplay {
 export async function openReplay(
   services: RecordServices,
   turnId: string,
+  signal: AbortSignal,
 ): Promise<OpenedReplay | IncompleteOutcome | null> {
-  const record = await readTurnRecord(services, turnId);
+  const record = await readTurnRecord(services, turnId, signal);
   if (record === null || 'kind' in record) return record;
   const { history, log } = services;
   const contextTokens = services.contextTokens?.(record.prompt.model);
@@ -64,7 +65,7 @@ export async function replayRecordedTurn(
   asked: ReplayRequest,
   signal: AbortSignal,
 ): Promise<ReplayOutcome | null> {
-  const opened = await openReplay(services, turnId);
+  const opened = await openReplay(services, turnId, signal);
   if (opened === null || 'kind' in opened) return opened;
   const { record, rebuilt } = opened;
   const { about, before } = record;
@@ -100,3 +101,5 @@ async function applyChange(
   const limited = { ...draft, history, ...(contextTokens !== undefined && { contextTokens }) };
   return completeRequest(record, limited, tools, log);
 }
+
+export type { RecordServices } from './recorded-turn.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { reasonOf, toLiteralLine } from '@parley/core';
+import { detectLanguageName, reasonOf, toLiteralLine } from '@parley/core';
 import type { HeartbeatOrder, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import type { AlertChat } from '../alert-target.ts';
 import { reportFailures } from '../alerts.ts';
 import { createZoneClock, findZoneDayStart, formatWallMinute } from '../zone-clock.ts';
-import { detectLanguageName, findProfileLanguage, listTypedTexts } from './language.ts';
+import { findProfileLanguage, listTypedTexts } from './language.ts';
 import { readHeartbeatFiles } from './read-files.ts';
 import { createReport, formatGroupReport, formatReport, formatStatusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';

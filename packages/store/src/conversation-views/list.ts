@@ -16,9 +16,7 @@ export interface ShownConversation extends ChatKey {
   readonly chatType: ChatType;
   /** The group's title or the person's name; the chat id if neither is stored. */
   readonly title: string;
-  /**
-   * The name that the reader gave the conversation in their inbox; null if they did not name it.
-   */
+  /** The reader's own name for the conversation; null if they did not name it. */
   readonly name: string | null;
   readonly mode: ConversationMode;
   /** The model chosen with `/model`; null for the model in the settings. */
@@ -119,10 +117,7 @@ export async function readTitles(
   );
 }
 
-/**
- * Finds the newest message written by a person, because jobs and other triggers do not have a name
- * to show.
- */
+/** Finds the newest message from a person, because jobs and triggers have no name to show. */
 export function findPersonalMessage({ message, byPerson }: NewestMessage): SaidMessage | null {
   return readSaid(byPerson ?? message);
 }

@@ -139,10 +139,7 @@ export function openSkills(options: OpenSkillsOptions) {
       const commands = listUsableBy(await scan(), reader).flatMap(listCommands);
       return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
-    /**
-     * Reads the text of the skill that a typed command calls, even if the skill is hidden from the
-     * model.
-     */
+    /** Reads a skill that a typed command calls, even if the model does not see the skill. */
     async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
       const plain = parseSkillCommand(`/${command}`)?.command;
       const usable = listUsableBy(await scan(), reader);

@@ -1,18 +1,9 @@
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { askGateway } from '../gateway.ts';
+import { addAgentToPath, askGateway } from '../gateway.ts';
 import { useActionRunner } from '../ui/data.tsx';
 import { ActionButton, OutcomeNote } from '../ui/widgets.tsx';
-import { useAgentOperation } from './replay-form.tsx';
-
-const PATH = '/api/evals/keep';
-
-/** What the gateway answers when a turn became a case. */
-interface KeptCase {
-  readonly name: string;
-  readonly path: string;
-  readonly notes: readonly string[];
-}
 
 interface KeepProps {
   readonly turnId: string;
@@ -21,21 +12,22 @@ interface KeepProps {
 }
 
 /** Keeps a turn as a case that `parley eval` checks (G22). */
-export function KeepCase({ turnId, agent }: KeepProps): VNode | null {
-  const canKeep = useAgentOperation('replay/choices', {}, agent).value?.canKeep ?? false;
+export function KeepCase({ turnId, agent }: KeepProps): VNode {
   const [name, setName] = useState('');
   const { outcome, run } = useActionRunner();
   const keep = async () => {
-    const answer = await askGateway<KeptCase>(PATH, { turn: turnId, name: name.trim() });
+    const path = addAgentToPath('/api/evals/keep', agent);
+    const input = { turn: turnId, name: name.trim() };
+    const answer = await askGateway<OutputOf<'evals/keep'>>(path, input);
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-    const { path, notes } = answer.value;
-    return { text: [`Kept in ${path}.`, ...notes].join(' '), isTrouble: false };
+    const { path: file, notes } = answer.value;
+    const next = 'Add what the answer must say, and run "parley eval".';
+    return { text: [`Kept as ${file}.`, ...notes, next].join(' '), isTrouble: false };
   };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
     run(keep);
   };
-  if (!canKeep) return null;
   return (
     <form class="row" aria-label="Keep as case" onSubmit={onSubmit}>
       <input
@@ -43,7 +35,7 @@ export function KeepCase({ turnId, agent }: KeepProps): VNode | null {
         aria-label="Name of the case"
         placeholder="Name of the case"
         required
-        maxLength={120}
+        maxLength={80}
         value={name}
         onInput={({ currentTarget }) => setName(currentTarget.value)}
       />

@@ -216,7 +216,7 @@ function FileText({ agent, file, text, edit }: FileTextProps): VNode {
 }
 
 /** Loads data of the agent that answered, which need not be the one selected on the page. */
-export function useAgentOperation<Name extends OperationName>(
+function useAgentOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
   agent: string | undefined,

@@ -1,10 +1,9 @@
-import { findOperation } from '@parley/gateway/operations';
 import { listProfileFolders, listProfileNames } from '@parley/settings';
 import type { DataFolder } from '../../data-folder.ts';
 import { findChosenAgent, type LoadedSettings } from '../../settings.ts';
 
 /** Lists the models and the profiles with which turns of an agent can be replayed (G22). */
-export async function listReplayChoices(
+export function listReplayChoices(
   loaded: LoadedSettings,
   agent: string | undefined,
   folder: Pick<DataFolder, 'path'>,
@@ -15,6 +14,5 @@ export async function listReplayChoices(
   return {
     models: models.map((one) => `${one.provider}/${one.model}`),
     profiles: listProfileNames(listProfileFolders(folder.path)),
-    canKeep: (await findOperation('evals/keep')) !== undefined,
   };
 }

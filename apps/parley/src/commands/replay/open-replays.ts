@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLocalTime, openMedia, type PreviewServices } from '@parley/agent';
-import { type ReplayRequest, type ReplayServices, replayRecordedTurn } from '@parley/agent/replay';
+import {
+  type OpenedReplay,
+  openReplay,
+  type RecordServices,
+  type ReplayRequest,
+  type ReplayServices,
+  replayRecordedTurn,
+} from '@parley/agent/replay';
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
 import { createCheckRunner, getConversationAgent } from '@parley/core';
 import { getContextTokens } from '@parley/models';
@@ -54,12 +61,8 @@ async function openAgentReplays(agent: ChosenAgent, choice: ReplayChoice, deps: 
   const liveReads = choice.liveReads ? { services: await open(settings, { work: {} }) } : undefined;
   const modelFor = openReplayModels(agent, { ...choice, other }, deps);
   const services: ReplayServices = {
-    ...{ store: deps.store, owners: listOwners(settings), history: HISTORY },
-    ...{ clock: deps.clock, monotonic: deps.monotonic, log: deps.log },
-    agent: describePlace(agent),
-    media: openMedia(settings.media),
-    contextTokens: (model) => getContextTokens(toModelSettings(settings, model), model),
-    subAgentLimits: toSubAgentLimits(settings),
+    ...createRecordServices(agent, deps),
+    ...{ clock: deps.clock, monotonic: deps.monotonic },
     limits: toTurnLimits(other ?? settings),
     checks: createCheckRunner(),
   };
@@ -68,6 +71,37 @@ async function openAgentReplays(agent: ChosenAgent, choice: ReplayChoice, deps: 
     ...{ change, liveReads },
   });
   return { services, requestFor };
+}
+
+/** The services with which the records of an agent are read. */
+function createRecordServices(
+  agent: ChosenAgent,
+  { store, log }: Pick<ReplayDeps, 'store' | 'log'>,
+): RecordServices {
+  const { settings } = agent;
+  return {
+    ...{ store, log, owners: listOwners(settings), history: HISTORY },
+    agent: describePlace(agent),
+    media: openMedia(settings.media),
+    contextTokens: (model) => getContextTokens(toModelSettings(settings, model), model),
+    subAgentLimits: toSubAgentLimits(settings),
+  };
+}
+
+/**
+ * Reads a turn and builds its request again. Throws CliError if nothing of the turn is known or the
+ * record is incomplete.
+ */
+export async function openRecordedTurn(
+  agent: ChosenAgent,
+  turnId: string,
+  deps: Pick<ReplayDeps, 'store' | 'log'>,
+  signal: AbortSignal,
+): Promise<OpenedReplay> {
+  const opened = await openReplay(createRecordServices(agent, deps), turnId, signal);
+  if (opened === null) throw new CliError('replay-unknown', `No turn ${turnId} is recorded.`);
+  if ('kind' in opened) throw new CliError('replay-incomplete', opened.hint);
+  return opened;
 }
 
 /** The agent as its turns know it. Its name in the prompt comes from the record. */
