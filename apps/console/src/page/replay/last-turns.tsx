@@ -94,24 +94,35 @@ export function LastTurns(props: ReturnType<typeof useReplaySeries>): VNode {
         submit={(choice) => start(count, choice)}
         cost={`Up to ${count} answers are charged like any others; what they will cost is not known.`}
       >
-        <LabelledField label="Turns" id="replay-count">
-          <select
-            id="replay-count"
-            class="field"
-            value={count}
-            onChange={({ currentTarget }) => setCount(Number(currentTarget.value))}
-          >
-            {COUNTS.map((number) => (
-              <option key={number} value={number}>
-                The last {number}
-              </option>
-            ))}
-          </select>
-        </LabelledField>
+        <CountChoice count={count} choose={setCount} />
       </ReplayForm>
       {series && <Progress series={series} stop={stop} />}
       {series && series.outcomes.length > 0 && <Summary series={series} />}
     </>
+  );
+}
+
+interface CountProps {
+  readonly count: number;
+  readonly choose: (count: number) => void;
+}
+
+function CountChoice({ count, choose }: CountProps): VNode {
+  return (
+    <LabelledField label="Turns" id="replay-count">
+      <select
+        id="replay-count"
+        class="field"
+        value={count}
+        onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+      >
+        {COUNTS.map((number) => (
+          <option key={number} value={number}>
+            The last {number}
+          </option>
+        ))}
+      </select>
+    </LabelledField>
   );
 }
 

@@ -37,7 +37,6 @@ interface FormProps {
 export function ReplayForm({ agent, isBusy = false, submit, cost, children }: FormProps): VNode {
   const [draft, setDraft] = useState(UNCHANGED);
   const change = (part: Partial<ReplayDraft>): void => setDraft({ ...draft, ...part });
-  const { models = [], profiles = [] } = useAgentOperation('replay/choices', {}, agent).value ?? {};
   const onSubmit = (event: Event): void => {
     event.preventDefault();
     submit(toChoice(draft));
@@ -46,36 +45,7 @@ export function ReplayForm({ agent, isBusy = false, submit, cost, children }: Fo
     <form class="card stack" aria-label="Replay" onSubmit={onSubmit}>
       <div class="replay-fields">
         {children}
-        <LabelledField label="Model" id="replay-model">
-          <input
-            id="replay-model"
-            class="field"
-            list="replay-models"
-            value={draft.model}
-            placeholder="As recorded"
-            onInput={({ currentTarget }) => change({ model: currentTarget.value })}
-          />
-        </LabelledField>
-        <datalist id="replay-models">
-          {models.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-        {profiles.length > 0 && (
-          <LabelledField label="Profile" id="replay-profile">
-            <select
-              id="replay-profile"
-              class="field"
-              value={draft.profile}
-              onChange={({ currentTarget }) => change({ profile: currentTarget.value })}
-            >
-              <option value="">As recorded</option>
-              {profiles.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </LabelledField>
-        )}
+        <VersionChoice agent={agent} draft={draft} change={change} />
         <FileChoice
           agent={agent}
           file={draft.file}
@@ -154,6 +124,49 @@ function AskChoice({ draft, change, cost }: AskProps): VNode {
         </label>
       )}
     </fieldset>
+  );
+}
+
+interface VersionProps extends Omit<AskProps, 'cost'> {
+  readonly agent: string | undefined;
+}
+
+/** Another model, which need not be one of the settings, and another profile. */
+function VersionChoice({ agent, draft, change }: VersionProps): VNode {
+  const { models = [], profiles = [] } = useAgentOperation('replay/choices', {}, agent).value ?? {};
+  return (
+    <>
+      <LabelledField label="Model" id="replay-model">
+        <input
+          id="replay-model"
+          class="field"
+          list="replay-models"
+          value={draft.model}
+          placeholder="As recorded"
+          onInput={({ currentTarget }) => change({ model: currentTarget.value })}
+        />
+      </LabelledField>
+      <datalist id="replay-models">
+        {models.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      {profiles.length > 0 && (
+        <LabelledField label="Profile" id="replay-profile">
+          <select
+            id="replay-profile"
+            class="field"
+            value={draft.profile}
+            onChange={({ currentTarget }) => change({ profile: currentTarget.value })}
+          >
+            <option value="">As recorded</option>
+            {profiles.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </LabelledField>
+      )}
+    </>
   );
 }
 

@@ -81,25 +81,8 @@ interface SheetProps {
 
 /** One turn. It is opened with its request built again, which shows whether it can be replayed. */
 function ReplaySheet({ turnId, summary, known }: SheetProps): VNode {
-  const [shown, setShown] = useState(known);
-  const [running, setRunning] = useState<ReplayChoice | null>(null);
-  const [failure, setFailure] = useState<(RequestFailure & { again: () => void }) | null>(null);
-  const { run } = useActionRunner();
+  const { shown, running, failure, replay } = useReplay(turnId, known);
   const { all } = useContext(AgentsHere);
-  const replay = (choice: ReplayChoice): void => {
-    setRunning(choice);
-    setFailure(null);
-    run(async () => {
-      const answer = await perform('replay/turn', { turn: turnId, ...choice }, REPLAY_TIMEOUT_MS);
-      setRunning(null);
-      if (answer.kind === 'failed') setFailure({ ...answer, again: () => replay(choice) });
-      else setShown({ outcome: answer.value, choice });
-      return undefined;
-    });
-  };
-  useEffect(() => {
-    if (known === undefined) replay({ dryRun: true });
-  }, []);
   const conversation = shown?.outcome.conversationId ?? summary?.conversationId;
   const agent =
     conversation === undefined ? undefined : findAnsweringAgent(all, conversation)?.name;
@@ -130,6 +113,29 @@ function ReplaySheet({ turnId, summary, known }: SheetProps): VNode {
       )}
     </>
   );
+}
+
+/** The outcome of the last replay of a turn, whether one is running, and why one was refused. */
+function useReplay(turnId: string, known: ShownReplay | undefined) {
+  const [shown, setShown] = useState(known);
+  const [running, setRunning] = useState<ReplayChoice | null>(null);
+  const [failure, setFailure] = useState<(RequestFailure & { again: () => void }) | null>(null);
+  const { run } = useActionRunner();
+  const replay = (choice: ReplayChoice): void => {
+    setRunning(choice);
+    setFailure(null);
+    run(async () => {
+      const answer = await perform('replay/turn', { turn: turnId, ...choice }, REPLAY_TIMEOUT_MS);
+      setRunning(null);
+      if (answer.kind === 'failed') setFailure({ ...answer, again: () => replay(choice) });
+      else setShown({ outcome: answer.value, choice });
+      return undefined;
+    });
+  };
+  useEffect(() => {
+    if (known === undefined) replay({ dryRun: true });
+  }, []);
+  return { shown, running, failure, replay };
 }
 
 interface HeadProps extends Pick<SheetProps, 'turnId' | 'summary'> {
