@@ -13,7 +13,7 @@ import { createCheckRunner, type SentRequest } from '@parley/core';
 import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import {
-  createAssembler,
+  createPromptAssembler,
   createBuiltInLayers,
   createLayerRegistry,
   getLayout,
@@ -144,7 +144,7 @@ export function createServices({
     store,
     model,
     workspace,
-    prompt: createAssembler({ layers, layout: getLayout(layout) }),
+    prompt: createPromptAssembler({ layers, layout: getLayout(layout) }),
     sources: [createSkillsSource(skills)],
     hooks: [],
     tools: createToolRegistry({ builtIn: createBuiltInTools({ skills }) }).registry,

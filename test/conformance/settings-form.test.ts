@@ -24,7 +24,7 @@ import {
   type SettingSchema,
 } from '../../apps/console/src/page/settings/fields.ts';
 import { readTyped, writeTyped } from '../../apps/console/src/page/settings/typed.ts';
-import { changeText } from '../../packages/settings/src/change-text.ts';
+import { changeSettingsText } from '../../packages/settings/src/change-text.ts';
 
 const schema = createSettingsJsonSchema({
   modelSchema: ModelSettings,
@@ -89,7 +89,7 @@ function savedBy(path: SettingPath, value: unknown): unknown {
     replaceValueAt({ version: 2 }, path, value),
     schema,
   );
-  const result = changeText(
+  const result = changeSettingsText(
     'version: 2\n# mine\n',
     changes.map((change) => ({ kind: 'set', path: change.path, value: change.value as never })),
   );

@@ -16,7 +16,7 @@ import { silentRuntime } from '@parley/core/testing';
 import type { ChatModel } from '@parley/models';
 import {
   type ContextSource,
-  createAssembler,
+  createPromptAssembler,
   createBuiltInLayers,
   createLayerRegistry,
   getLayout,
@@ -219,7 +219,7 @@ async function endsByItself(run: Promise<void>): Promise<boolean> {
 function buildAssembler(choice: PromptChoice): PromptAssembler {
   const layers = createLayerRegistry(createBuiltInLayers());
   const assemblers = new Map(
-    LAYOUTS.map((name) => [name, createAssembler({ layers, layout: getLayout(name) })]),
+    LAYOUTS.map((name) => [name, createPromptAssembler({ layers, layout: getLayout(name) })]),
   );
   return {
     async assemble(context, additions) {

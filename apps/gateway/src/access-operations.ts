@@ -1,5 +1,5 @@
 import { pairOutsideChat, refusePairing } from '@parley/channels';
-import { type Clock, change, unwrapAnswer } from '@parley/core';
+import { type Clock, defineChangeOperation, unwrapAnswer } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -11,14 +11,14 @@ interface PairingNeeds {
 const Code = { code: z.string().max(100) };
 
 export const operations = {
-  pair: change(
+  pair: defineChangeOperation(
     'Let a stranger in by their pairing code, or list pending requests if there is no code',
     Code,
     async ({ store, clock }: PairingNeeds, { code }) =>
       unwrapAnswer('pairing-refused', await pairOutsideChat(store, code, clock)),
     { role: 'operator' },
   ),
-  refuse: change(
+  refuse: defineChangeOperation(
     "Remove a stranger's request from the list",
     Code,
     async ({ store, clock }: PairingNeeds, { code }) =>

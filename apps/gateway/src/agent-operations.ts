@@ -1,4 +1,4 @@
-import { read } from '@parley/core';
+import { defineReadOperation } from '@parley/core';
 
 /** An agent as shown to operators (F14). */
 export interface ShownAgent {
@@ -24,7 +24,7 @@ interface AgentNeeds {
 }
 
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List all agents and the chats they answer; only owners see folders, people and chats',
     {},
     async ({ agents }: AgentNeeds, _, { caller }) => {

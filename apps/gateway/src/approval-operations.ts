@@ -1,17 +1,17 @@
 import { describeApprovalVerdict, renderNoticeParts } from '@parley/channels';
 import {
   type Clock,
-  change,
-  createRefusal,
+  defineChangeOperation,
+  createRefusalError,
   getConversationAgent,
   ParleyError,
   type ReplyRoute,
-  read,
+  defineReadOperation,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
+import type { DeadLetterWake, ApprovalView, Store } from '@parley/store';
 import { z } from 'zod';
 import { getFirstWords } from './why-operations.ts';
 
@@ -59,7 +59,7 @@ export interface OperatorApprovals {
      * Returns the change that a pending call would make to a file, as a line diff; null if the call
      * does not change a file.
      */
-    diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
+    diffOf(approval: Pick<ApprovalView, 'shown'>): Promise<string | null>;
   };
 }
 
@@ -78,7 +78,7 @@ const RUNNING = { running: true } as const;
 
 /** Decisions about tool calls (G05) and about agent-written files (W09). */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List approval requests and their decisions, newest first; pass `next` as `before` to get the next page',
     {
       before: Count.positive().optional(),
@@ -91,7 +91,7 @@ export const operations = {
       return { now: needs.clock(), approvals, next };
     },
   ),
-  waiting: read(
+  waiting: defineReadOperation(
     'List pending approval requests in full, oldest first, each with a diff if it would change a file',
     {},
     async (needs: ApprovalNeeds) => {
@@ -106,7 +106,7 @@ export const operations = {
     },
     RUNNING,
   ),
-  decide: change(
+  decide: defineChangeOperation(
     'Decide an approval request; if there are several decisions, on the page or in the chat, the first one counts',
     { code: z.string().max(100), decision: z.enum(['once', 'always', 'refuse']) },
     async (needs: ApprovalNeeds, { code, decision }, { caller }) => ({
@@ -114,7 +114,7 @@ export const operations = {
     }),
     RUNNING,
   ),
-  rules: read(
+  rules: defineReadOperation(
     'List the calls that the settings exempt from approval',
     {},
     async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
@@ -122,7 +122,7 @@ export const operations = {
     }),
     RUNNING,
   ),
-  'revoke-rule': change(
+  'revoke-rule': defineChangeOperation(
     'Revoke an exemption, so that such calls need approval again',
     { rule: z.string().min(1).max(1_000) },
     async ({ approvals }: ApprovalNeeds, { rule }, { agent }) => {
@@ -131,7 +131,7 @@ export const operations = {
     },
     RUNNING,
   ),
-  files: read(
+  files: defineReadOperation(
     'List the files written by the agent that nobody has released or kept private yet',
     {},
     async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
@@ -139,7 +139,7 @@ export const operations = {
     }),
     RUNNING,
   ),
-  'settle-file': change(
+  'settle-file': defineChangeOperation(
     'Release a file written by the agent to everyone, or keep it private',
     FileDecision,
     async ({ approvals }: ApprovalNeeds, order, { agent }) =>
@@ -148,7 +148,7 @@ export const operations = {
   ),
 };
 
-function toShownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownApproval) {
+function toShownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ApprovalView) {
   const agent = getConversationAgent(approval.conversationId) ?? defaultAgent;
   return { ...approval, agent, text: getFirstWords(approval.text, scrub) };
 }
@@ -172,17 +172,17 @@ async function decideApproval(
     return renderNoticeParts(describeApprovalVerdict(its), route);
   });
   const text = describeApprovalVerdict(found).replaceAll('`', '');
-  if (found.kind !== 'decided') throw createRefusal('not-decided', text);
+  if (found.kind !== 'decided') throw createRefusalError('not-decided', text);
   const { conversationId, rule } = found.approval;
   await wakeIfPossible(needs, { kind: 'conversation', conversationId });
   if (askedAt !== undefined) await wakeIfPossible(needs, { kind: 'chat', chat: askedAt });
   if (decision !== 'always') return text;
-  if (rule === null) throw createRefusal('no-rule', `${text} ${NO_RULE}`);
+  if (rule === null) throw createRefusalError('no-rule', `${text} ${NO_RULE}`);
   try {
     await (await approvals(getConversationAgent(conversationId))).rules.allow(rule);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    throw createRefusal('no-rule', `${text} This applies only once: ${error.message}`);
+    throw createRefusalError('no-rule', `${text} This applies only once: ${error.message}`);
   }
   return `${text} From now on, ${rule} does not need approval.`;
 }

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DecisionRules, findOwnerChat, renderNoticeParts } from '@parley/channels';
 import {
   type Clock,
-  change,
-  createRefusal,
+  defineChangeOperation,
+  createRefusalError,
   describeDefects,
   type Monotonic,
   type ParleyError,
-  read,
+  defineReadOperation,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
@@ -74,7 +74,7 @@ const Account = { channel: z.string(), account: z.string() };
 const OPERATOR = { role: 'operator' } as const;
 
 export const operations = {
-  report: read(
+  report: defineReadOperation(
     'List the accounts with their state, the people waiting for access, and the groups with messages',
     {},
     async ({ store, clock, channels }: ChannelNeeds, _, { caller }) => {
@@ -94,7 +94,7 @@ export const operations = {
     },
     OPERATOR,
   ),
-  pause: change(
+  pause: defineChangeOperation(
     'Disconnect an account; the platform keeps its messages until the account is resumed',
     Account,
     async ({ channels }: ChannelNeeds, name, { caller }) => {
@@ -109,7 +109,7 @@ export const operations = {
     },
     OPERATOR,
   ),
-  resume: change(
+  resume: defineChangeOperation(
     'Connect a paused account again',
     Account,
     async ({ channels }: ChannelNeeds, name) => {
@@ -119,7 +119,7 @@ export const operations = {
     },
     OPERATOR,
   ),
-  reconnect: change(
+  reconnect: defineChangeOperation(
     'Close the connection of an account and open it again',
     /**
      * `isPassedOn` means that another gateway forwarded this request; forwarding it again could
@@ -138,14 +138,14 @@ export const operations = {
     },
     OPERATOR,
   ),
-  test: change(
+  test: defineChangeOperation(
     'Send a test message to an owner’s chat on that account',
     Account,
     async (needs: ChannelNeeds, name, { caller }) =>
       sendTest(needs, await needs.channels(), name, caller.role === 'owner'),
     OPERATOR,
   ),
-  allow: change(
+  allow: defineChangeOperation(
     'Allow a group that has written, by adding it to the settings file',
     { ...Account, chatId: z.string().min(1).max(256) },
     async ({ store, channels }: ChannelNeeds, { chatId, ...name }) => {
@@ -197,7 +197,7 @@ async function waitUntilSettled(deps: OperatorChannels, name: AccountName, work:
 function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
   const found = accounts.status().find((status) => isSameAccount(status, name));
   if (found !== undefined) return found;
-  throw createRefusal(
+  throw createRefusalError(
     'account-unknown',
     `The settings do not contain the account ${formatAccount(name)}. "parley channels" lists all accounts.`,
   );
@@ -340,5 +340,5 @@ function formatAccount({ channel, account }: AccountName): string {
 }
 
 function createChannelRefusal(message: string): ParleyError {
-  return createRefusal('channel-refused', message);
+  return createRefusalError('channel-refused', message);
 }

@@ -3,16 +3,16 @@ import type { AnswerPrinter, GatewayFacts } from '@parley/channels';
 import {
   type Call,
   type Clock,
-  change,
-  createRefusal,
+  defineChangeOperation,
+  createRefusalError,
   getConversationAgent,
   type LiveBus,
-  read,
+  defineReadOperation,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
+import type { ConversationAction, DeadLetterWake, PageCursor, Store } from '@parley/store';
 import { z } from 'zod';
 import { peopleOperations } from './conversation-people.ts';
 import {
@@ -48,7 +48,7 @@ const Id = { id: z.string().max(700) };
 const Mark = z
   .string()
   .regex(/^\d{1,16}\.\d{1,16}$/)
-  .transform((text): PageMark => {
+  .transform((text): PageCursor => {
     const [inbox, outbox] = text.split('.').map(Number);
     return { inbox: inbox ?? 0, outbox: outbox ?? 0 };
   });
@@ -65,12 +65,12 @@ const OneConversation = { conversationId: Id.id };
  * and `/stop` perform.
  */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List conversations, newest first; pass `next` as `before` to get the next page. The first page contains all pinned conversations, and your names, pins and archive as `marks`',
     { before: Count.positive().optional(), limit: Limit },
     listConversationPage,
   ),
-  show: read(
+  show: defineReadOperation(
     'Show one conversation with its model, spend and files, and the models available to it',
     Id,
     async ({ store, clock, situation }: ConversationNeeds, { id }, { caller }) => {
@@ -82,7 +82,7 @@ export const operations = {
     },
     { running: true },
   ),
-  messages: read(
+  messages: defineReadOperation(
     'List messages and answers, oldest first; pass `next` as `before` to get the previous page',
     { ...Id, before: Mark.optional(), until: Count.nonnegative().optional(), limit: Limit },
     async (needs: ConversationNeeds, { id, before = null, until = null, limit }) => {
@@ -92,7 +92,7 @@ export const operations = {
       return { messages, next: formatPageMark(page.older) };
     },
   ),
-  search: read(
+  search: defineReadOperation(
     'Search for messages that contain these words, newest first; repeat the request while `missing` messages are not indexed yet',
     { words: z.string().max(200), before: Mark.optional(), limit: Limit },
     async (needs: ConversationNeeds, { words: typed, before = null, limit }, { caller }) => {
@@ -106,19 +106,19 @@ export const operations = {
       return { hits, next: formatPageMark(page.older), missing: page.missing };
     },
   ),
-  'set-mode': change(
+  'set-mode': defineChangeOperation(
     'Switch a conversation to another mode',
     { ...Id, mode: z.enum(['agent', 'ask', 'plan']) },
     (needs: ConversationNeeds, { id, mode }) =>
       performAction(needs, id, { kind: 'mode', to: mode }),
   ),
-  'set-model': change(
+  'set-model': defineChangeOperation(
     'Choose another model for a conversation; null selects the model from the settings',
     { ...Id, model: z.string().nullable() },
     async (needs: ConversationNeeds, { id, model }) => {
       const { models } = await needs.situation(getConversationAgent(id));
       if (model !== null && !models.includes(model)) {
-        throw createRefusal(
+        throw createRefusalError(
           'no-model',
           `There is no model ${model}. Choose one of ${models.join(', ')}.`,
         );
@@ -127,12 +127,12 @@ export const operations = {
     },
     { running: true },
   ),
-  'new-session': change(
+  'new-session': defineChangeOperation(
     'Leave earlier messages out of the prompt from now on',
     Id,
     (needs: ConversationNeeds, { id }) => performAction(needs, id, { kind: 'new-session' }),
   ),
-  stop: change(
+  stop: defineChangeOperation(
     'Stop the running turn and set aside the waiting messages',
     Id,
     async (needs: ConversationNeeds, { id }) => {
@@ -141,7 +141,7 @@ export const operations = {
       return done;
     },
   ),
-  'take-over': change(
+  'take-over': defineChangeOperation(
     'Lead a conversation instead of the agent, which stays silent until you hand it back or the time is up',
     {
       ...OneConversation,
@@ -149,12 +149,12 @@ export const operations = {
     },
     takeOverConversation,
   ),
-  'hand-back': change(
+  'hand-back': defineChangeOperation(
     'Hand a conversation back to the agent; false if nobody had taken it over',
     OneConversation,
     handBackConversation,
   ),
-  reply: change(
+  reply: defineChangeOperation(
     'Write into a chat as the agent or as yourself; a repeated request is sent only once',
     {
       ...OneConversation,
@@ -166,7 +166,7 @@ export const operations = {
     },
     replyAsPerson,
   ),
-  takeovers: read(
+  takeovers: defineReadOperation(
     "List takeovers, their ends, and people's replies, newest first",
     { before: Count.positive().optional(), limit: Limit },
     listTakeovers,
@@ -258,7 +258,7 @@ async function replyAsPerson(
     case 'no-chat':
       throw createNoChatError();
     case 'empty':
-      throw createRefusal('empty-reply', 'This text would be invisible. Write visible text.');
+      throw createRefusalError('empty-reply', 'This text would be invisible. Write visible text.');
     default: {
       const { kind, turnId, answered } = sent;
       const { conversationId: conversation, as } = order;
@@ -293,7 +293,7 @@ async function listTakeovers(
 }
 
 function createNoChatError() {
-  return createRefusal(
+  return createRefusalError(
     'no-chat',
     'A program leads this conversation through the API. It waits for the answer to its request and does not show other messages.',
   );
@@ -313,6 +313,6 @@ async function performAction(
   return { ok: true };
 }
 
-function formatPageMark(mark: PageMark | null): string | null {
+function formatPageMark(mark: PageCursor | null): string | null {
   return mark === null ? null : `${mark.inbox}.${mark.outbox}`;
 }

@@ -1,5 +1,5 @@
 import { findOwnership } from '@parley/channels';
-import { type Clock, getConversationAgent, read } from '@parley/core';
+import { type Clock, getConversationAgent, defineReadOperation } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import type { ShownAgent } from './agent-operations.ts';
@@ -18,7 +18,7 @@ interface PeopleNeeds {
  * G17).
  */
 export const peopleOperations = {
-  people: read(
+  people: defineReadOperation(
     'List people who recently wrote in a conversation, with their rights, linked accounts and usage today',
     { id: z.string().max(700) },
     async (needs: PeopleNeeds, { id }) => {

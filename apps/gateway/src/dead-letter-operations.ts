@@ -1,8 +1,8 @@
 import {
   type Clock,
-  change,
+  defineChangeOperation,
   getConversationAgent,
-  read,
+  defineReadOperation,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
@@ -147,7 +147,7 @@ type DeadLetterOrder = z.output<z.ZodObject<typeof Order>>;
 
 /** Operations on messages that failed (D06); they contain private text. */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List open dead letters, newest first; pass `next` as `before` to get the next page',
     { before: FromQuery.optional(), limit: FromQuery.min(1).max(MAX_LISTED).default(MAX_LISTED) },
     async ({ store: { deadLetters }, defaultAgent }: DeadLetterNeeds, { before, limit }) => {
@@ -157,7 +157,7 @@ export const operations = {
       return { letters, counts: await deadLetters.counts(), next };
     },
   ),
-  show: read(
+  show: defineReadOperation(
     'Show one dead letter in full; null if it does not exist',
     { id: FromQuery },
     async ({ store, defaultAgent }: DeadLetterNeeds, { id }) => {
@@ -165,7 +165,7 @@ export const operations = {
       return { letter: letter && toShownDeadLetter(letter, 'whole', defaultAgent) };
     },
   ),
-  settle: change(
+  settle: defineChangeOperation(
     'Replay or drop dead letters, oldest first; `next` shows where to continue and is null when all are done',
     Order,
     async (needs: DeadLetterNeeds, order) => {

@@ -1,4 +1,4 @@
-import { read } from '@parley/core';
+import { defineReadOperation } from '@parley/core';
 import { z } from 'zod';
 import type { AuditReport, BugReport, LogQuery, LogReport } from './http/api.ts';
 
@@ -14,7 +14,7 @@ interface DiagnosisNeeds {
 const RUNNING = { running: true } as const;
 
 export const audit = {
-  report: read(
+  report: defineReadOperation(
     'List the security weaknesses of this installation; only owners see people, chats and files',
     {},
     async (needs: DiagnosisNeeds, _, { caller }) => {
@@ -30,7 +30,7 @@ const optionalText = (most: number) => z.string().trim().min(1).max(most).option
 
 /** Log lines name chats and people, so reading them requires a role that may see these. */
 export const logs = {
-  read: read(
+  read: defineReadOperation(
     'List the stored log lines, newest first; pass `next` as `before` to get older lines',
     {
       level: z.enum(['debug', 'info', 'warn', 'error']).default('debug'),
@@ -44,7 +44,7 @@ export const logs = {
 };
 
 export const report = {
-  bundle: read(
+  bundle: defineReadOperation(
     'Create a bundle for a bug report, without secrets, names or message text',
     {},
     async ({ bugReport }: DiagnosisNeeds) => bugReport(),

@@ -1,6 +1,6 @@
-import { change, createRefusal, read } from '@parley/core';
+import { defineChangeOperation, createRefusalError, defineReadOperation } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import { coversFile, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
+import { matchesFilePattern, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
 
 /** A workspace's Markdown files and their history (U03). */
@@ -27,7 +27,7 @@ const Version = { ...Name, version: z.string().max(300) };
  * agent. The file names were written by people and models.
  */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List files by name, and the names of deleted files with remaining versions',
     {},
     async (needs: FileNeeds, _, { agent }) => {
@@ -41,13 +41,13 @@ export const operations = {
         chat: known.get(file.name)?.title,
         /** Whether a layer, source or hook of this agent reads the file for prompts. */
         isPromptFile:
-          file.name === SOUL || patterns.some((pattern) => coversFile(pattern, file.name)),
+          file.name === SOUL || patterns.some((pattern) => matchesFilePattern(pattern, file.name)),
       }));
       return { folder, files: shown, removed };
     },
     { running: true },
   ),
-  open: read(
+  open: defineReadOperation(
     'Show one file with its versions, newest first; `text` and `print` are null if it does not exist',
     Name,
     async ({ files }: FileNeeds, { name }, { agent }) => {
@@ -59,7 +59,7 @@ export const operations = {
       return { name, text, print, isGoverned: name === SOUL, versions: shown };
     },
   ),
-  save: change(
+  save: defineChangeOperation(
     'Write a file; `base` is the hash of the version that you edited, or null for a new file',
     /** A null text removes the file. */
     { ...Name, base: z.string().max(100).nullable(), text: z.string().max(1_000_000).nullable() },
@@ -70,20 +70,20 @@ export const operations = {
       return editor.save(name, { base, text: whole, by });
     },
   ),
-  version: read(
+  version: defineReadOperation(
     'Show a version of a file and how it differs from the current file',
     Version,
     async ({ files }: FileNeeds, { name, version }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
       if (text === null)
-        throw createRefusal('no-version', `There is no version ${version} of ${name}.`);
+        throw createRefusalError('no-version', `There is no version ${version} of ${name}.`);
       // The agent package is loaded only when a comparison needs it.
       const { diffSouls } = await import('@parley/agent');
       return { text, diff: text === now?.text ? '' : diffSouls(text, now?.text ?? '') };
     },
   ),
-  restore: change(
+  restore: defineChangeOperation(
     'Restore a version of a file; the current content is saved as a version',
     Version,
     async ({ files }: FileNeeds, { name, version }, { agent, caller }) =>
@@ -108,7 +108,7 @@ function restoreSecretLines(name: string, text: string, before: string, scrub: S
       const at = lines.findIndex((known) => scrub(known) === line);
       const [known] = at === -1 ? [] : lines.splice(at, 1);
       if (known !== undefined) return known;
-      throw createRefusal(
+      throw createRefusalError(
         'hidden-secret',
         `${name} was not saved, because a line with ${HIDDEN} was changed. Leave such lines unchanged, or write the secret itself.`,
       );

@@ -1,4 +1,4 @@
-import { change, createRefusal } from '@parley/core';
+import { defineChangeOperation, createRefusalError } from '@parley/core';
 
 interface GatewayNeeds {
   /** Asks this process to restart or to exit; absent if the process cannot do this. */
@@ -10,13 +10,13 @@ const RUNNING = { running: true } as const;
 
 /** Operations that end this process after sending the response. */
 export const operations = {
-  restart: change(
+  restart: defineChangeOperation(
     'Restart the gateway, for example for settings that need a restart (D12)',
     {},
     async ({ restart }: GatewayNeeds) => requireEnd(restart),
     RUNNING,
   ),
-  stop: change(
+  stop: defineChangeOperation(
     'Shut the gateway down so that a backup can be restored',
     {},
     async ({ stop }: GatewayNeeds) => requireEnd(stop),
@@ -26,7 +26,7 @@ export const operations = {
 
 function requireEnd(end: (() => void) | undefined): { readonly text: string } {
   if (end === undefined)
-    throw createRefusal('no-end', 'This process cannot end itself. Stop it manually.');
+    throw createRefusalError('no-end', 'This process cannot end itself. Stop it manually.');
   end();
   return { text: 'This process is shutting down.' };
 }

@@ -1,9 +1,9 @@
 import {
   type Call,
-  createRefusal,
+  createRefusalError,
   type Operation,
   RoleNeededError,
-  roleIncludes,
+  isRoleAtLeast,
 } from '@parley/core';
 import { type Scrub, scrubJson } from '@parley/core/telemetry/scrubber';
 import type { z } from 'zod';
@@ -117,17 +117,17 @@ export async function performOperation(
 ): Promise<object> {
   const operation = await findOperation(name);
   if (operation === undefined)
-    throw createRefusal('no-operation', `There is no operation ${name}.`);
+    throw createRefusalError('no-operation', `There is no operation ${name}.`);
   const { role = 'owner' } = operation;
   if (caller === undefined)
-    throw createRefusal('no-caller', `${name} was called without a caller.`);
-  if (!roleIncludes(caller.role, role)) throw new RoleNeededError(role, caller);
+    throw createRefusalError('no-caller', `${name} was called without a caller.`);
+  if (!isRoleAtLeast(caller.role, role)) throw new RoleNeededError(role, caller);
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) =>
       [path.join('.'), message].filter((part) => part !== '').join(': '),
     );
-    throw createRefusal('wrong-input', problems.join(' '));
+    throw createRefusalError('wrong-input', problems.join(' '));
   }
   const answer = await operation.run(services, parsed.data, { ...call, caller });
   return JSON.parse(scrubJson(JSON.stringify(answer), services.scrub));

@@ -1,11 +1,11 @@
 import type { AnswerPrinter } from '@parley/channels';
-import type { MessagePage, ShownMessage } from '@parley/store';
+import type { MessagePage, MessageView } from '@parley/store';
 
 /**
  * A message. Answers also have HTML from the page's Markdown renderer, or null if only the text is
  * known.
  */
-type PrintedMessage = Omit<ShownMessage, 'sent'> & {
+type PrintedMessage = Omit<MessageView, 'sent'> & {
   readonly html: string | null;
   /** True for the reply to a command and for notices, whose text was not written by a model. */
   readonly isNotice: boolean;

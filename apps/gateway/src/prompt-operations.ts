@@ -1,6 +1,6 @@
-import { createRefusal, read, type SentRequest } from '@parley/core';
+import { createRefusalError, defineReadOperation, type SentRequest } from '@parley/core';
 import { comparePrompts } from '@parley/prompt';
-import type { PromptSearch, PromptSummary, Store } from '@parley/store';
+import type { PromptFilter, PromptSummary, Store } from '@parley/store';
 import { z } from 'zod';
 
 const typed = z.string().max(10_000).optional();
@@ -32,7 +32,7 @@ const MAX_LISTED = 100;
 
 /** Operations on the prompts of past turns (P17), which contain private text. */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List the prompts of past turns, newest first; pass `next` as `before` to get the next page',
     {
       chat: z.string().optional(),
@@ -54,18 +54,18 @@ export const operations = {
       };
     },
   ),
-  show: read(
+  show: defineReadOperation(
     'Show the prompt of a turn',
     { turn: z.string() },
     ({ store }: PromptNeeds, { turn }) => findPrompt(store, turn),
   ),
-  compare: read(
+  compare: defineReadOperation(
     'Compare the prompts of two turns',
     { before: z.string(), after: z.string() },
     async ({ store }: PromptNeeds, { before, after }) =>
       comparePrompts(await findPrompt(store, before), await findPrompt(store, after)),
   ),
-  preview: read(
+  preview: defineReadOperation(
     'Show the prompt of a hypothetical turn; no model is called and nothing is stored',
     PreviewFields,
     async ({ preview }: PromptNeeds, asked, { agent }) => (await preview(agent))(asked),
@@ -76,7 +76,7 @@ export const operations = {
 async function findPrompt({ prompts }: PromptNeeds['store'], turn: string) {
   const found = await prompts.ofTurn(turn);
   if (found !== null) return found;
-  throw createRefusal(
+  throw createRefusalError(
     'no-prompt',
     'The prompt of that turn is not stored. It may be older than inspector.keepDays allows.',
   );
@@ -88,7 +88,7 @@ function formatPageMark({ at, turnId }: PromptSummary): string {
 }
 
 /** Parses a cursor. An invalid cursor starts at the newest prompt. */
-function readPageMark(mark: string | undefined): PromptSearch['before'] {
+function readPageMark(mark: string | undefined): PromptFilter['before'] {
   const parts = /^(\d+)~(.+)$/.exec(mark ?? '');
   return parts === null ? undefined : { at: Number(parts[1]), turnId: parts[2] ?? '' };
 }

@@ -1,4 +1,4 @@
-import { type Clock, read } from '@parley/core';
+import { type Clock, defineReadOperation } from '@parley/core';
 import type { RunningProcess, Store } from '@parley/store';
 
 interface QueueNeeds {
@@ -7,7 +7,7 @@ interface QueueNeeds {
 }
 
 export const operations = {
-  report: read(
+  report: defineReadOperation(
     'Show waiting, running, unsent and failed work; only owners see chats',
     {},
     async ({ store, clock }: QueueNeeds, _, { caller }) => {

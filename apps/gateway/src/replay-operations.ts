@@ -1,5 +1,5 @@
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
-import { change, createRefusal, read } from '@parley/core';
+import { defineChangeOperation, createRefusalError, defineReadOperation } from '@parley/core';
 import type { RecordedTurn, Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -46,12 +46,12 @@ interface ReplayNeeds {
 
 /** Operations that run recorded turns again (G22). Only owners may see what they show. */
 export const operations = {
-  choices: read(
+  choices: defineReadOperation(
     'List the models and profiles with which turns of an agent can be replayed',
     {},
     ({ replayChoices }: ReplayNeeds, _, { agent }) => replayChoices(agent),
   ),
-  turn: change(
+  turn: defineChangeOperation(
     'Run a recorded turn again, with another model, profile or file; only its cost is stored',
     ReplayFields,
     async ({ store, replays }: ReplayNeeds, { turn, ...choice }) => {
@@ -69,7 +69,7 @@ export const operations = {
 };
 
 function createUnknownTurn(turn: string) {
-  return createRefusal(
+  return createRefusalError(
     'no-turn',
     `Nothing is kept of the turn ${JSON.stringify(turn)}. Prompts are kept for inspector.keepDays; choose a newer turn.`,
   );

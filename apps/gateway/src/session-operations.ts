@@ -1,4 +1,4 @@
-import { change, createRefusal, type Role, read } from '@parley/core';
+import { defineChangeOperation, createRefusalError, type Role, defineReadOperation } from '@parley/core';
 import { z } from 'zod';
 import type { PageSessions } from './http/page-sessions.ts';
 
@@ -10,7 +10,7 @@ interface SessionNeeds {
 
 /** Operations on browsers that are signed in to the page (U03). */
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List the browsers that are signed in',
     {},
     async (needs: SessionNeeds, _, { caller }) => {
@@ -26,16 +26,16 @@ export const operations = {
       };
     },
   ),
-  end: change(
+  end: defineChangeOperation(
     'Sign out a browser, or all browsers with the id `all`, immediately',
     { id: z.string() },
     async ({ pageSessions }: SessionNeeds, { id }) => {
       const ended = await (await pageSessions()).end(id);
       if (ended > 0 || id === 'all') return { ended };
-      throw createRefusal('no-session', `There is no session ${id}. It may have ended already.`);
+      throw createRefusalError('no-session', `There is no session ${id}. It may have ended already.`);
     },
   ),
-  me: read(
+  me: defineReadOperation(
     "Show the caller's name and role, and the lowest role for reading each path",
     {},
     async ({ readableRoutes }: SessionNeeds, _, { caller: { person = null, role } }) => ({
@@ -46,12 +46,12 @@ export const operations = {
     }),
     { role: 'viewer', running: true },
   ),
-  leave: change(
+  leave: defineChangeOperation(
     "End the caller's session",
     {},
     async ({ pageSessions }: SessionNeeds, _, { caller: { session } }) => {
       if (session === undefined)
-        throw createRefusal(
+        throw createRefusalError(
           'no-session',
           'You signed in with a token, so there is no session to end.',
         );

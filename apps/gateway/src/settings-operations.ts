@@ -1,4 +1,4 @@
-import { change, read } from '@parley/core';
+import { defineChangeOperation, defineReadOperation } from '@parley/core';
 import { z } from 'zod';
 import type { SettingsWritten, ShownSettings } from './http/api.ts';
 
@@ -47,33 +47,33 @@ const RUNNING = { running: true } as const;
  * The settings control the whole installation (U03, D12), so these operations are for owners only.
  */
 export const operations = {
-  show: read(
+  show: defineReadOperation(
     'Show the settings file as written, with its problems',
     {},
     async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).show(),
     RUNNING,
   ),
-  schema: read(
+  schema: defineReadOperation(
     'Show the JSON Schema of the settings file',
     {},
     async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).schema(),
     RUNNING,
   ),
-  change: change(
+  change: defineChangeOperation(
     'Change values in the settings file; comments are kept',
     { ...Print, changes: z.array(ValueChange).min(1).max(MAX_CHANGES).readonly() },
     async ({ settingsFile }: SettingsNeeds, { print, changes }) =>
       (await settingsFile()).change(print, changes),
     RUNNING,
   ),
-  replace: change(
+  replace: defineChangeOperation(
     'Replace the text of the settings file',
     { ...Print, text: z.string().max(MAX_TEXT) },
     async ({ settingsFile }: SettingsNeeds, { print, text }) =>
       (await settingsFile()).replace(print, text),
     RUNNING,
   ),
-  undo: change(
+  undo: defineChangeOperation(
     'Restore the settings file to its state before the last saved change',
     Print,
     async ({ settingsFile }: SettingsNeeds, { print }) => (await settingsFile()).undo(print),

@@ -1,4 +1,4 @@
-import { change, read } from '@parley/core';
+import { defineChangeOperation, defineReadOperation } from '@parley/core';
 import { z } from 'zod';
 import type { SetupAnswer, SetupState } from './http/api.ts';
 
@@ -54,37 +54,37 @@ const RUNNING = { running: true } as const;
  * they are for owners only.
  */
 export const operations = {
-  state: read(
+  state: defineReadOperation(
     'Show the current model, channels and owners, and the available choices',
     {},
     async ({ setup }: SetupNeeds) => (await setup()).state(),
     RUNNING,
   ),
-  'try-model': change(
+  'try-model': defineChangeOperation(
     'Ask a model server for its models or for a one-word answer; nothing is saved',
     Model,
     async ({ setup }: SetupNeeds, model) => (await setup()).tryModel(model),
     RUNNING,
   ),
-  'save-model': change(
+  'save-model': defineChangeOperation(
     'Write the model into the settings file',
     Model,
     async ({ setup }: SetupNeeds, model) => (await setup()).saveModel(model),
     RUNNING,
   ),
-  'try-channel': change(
+  'try-channel': defineChangeOperation(
     'Ask a platform which bot a token belongs to; nothing is saved',
     Channel,
     async ({ setup }: SetupNeeds, channel) => (await setup()).tryChannel(channel),
     RUNNING,
   ),
-  'save-channel': change(
+  'save-channel': defineChangeOperation(
     'Write a channel into the settings file',
     Channel,
     async ({ setup }: SetupNeeds, channel) => (await setup()).saveChannel(channel),
     RUNNING,
   ),
-  'add-owner': change(
+  'add-owner': defineChangeOperation(
     'Make a person an owner in the settings file',
     { person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) },
     async ({ setup }: SetupNeeds, { person }) => (await setup()).addOwner(person),

@@ -1,4 +1,4 @@
-import { change, createRefusal, read } from '@parley/core';
+import { defineChangeOperation, createRefusalError, defineReadOperation } from '@parley/core';
 import type { SkillStatus, Skills } from '@parley/workspace';
 import { z } from 'zod';
 
@@ -17,7 +17,7 @@ interface SkillNeeds {
 const Name = { name: z.string().max(300) };
 
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'List all skills, whether each of them is used, and the reason if it is not',
     {},
     async (needs: SkillNeeds, _, { agent }) => {
@@ -25,7 +25,7 @@ export const operations = {
       return { skills: (await skills.list()).map(toShownSkill) };
     },
   ),
-  show: read(
+  show: defineReadOperation(
     'Show all skills with this name, including unused ones, and the full text of the first one',
     Name,
     async (needs: SkillNeeds, { name }, { agent }) => {
@@ -33,7 +33,7 @@ export const operations = {
       const named = (await skills.list()).filter(
         (one) => one.name.toLowerCase() === name.toLowerCase(),
       );
-      if (named.length === 0) throw createRefusal('no-skill', `There is no skill ${name}.`);
+      if (named.length === 0) throw createRefusalError('no-skill', `There is no skill ${name}.`);
       const text = await skills.show(name);
       return {
         skills: named.map(toShownSkill),
@@ -43,13 +43,13 @@ export const operations = {
       };
     },
   ),
-  turn: change(
+  turn: defineChangeOperation(
     'Turn a skill on or off in the settings, starting with the next message',
     { ...Name, isOn: z.boolean() },
     async (needs: SkillNeeds, { name, isOn }, { agent }) => {
       const { skills, turn } = await needs.skills(agent);
       const isKnown = (await skills.list()).some((one) => one.name === name);
-      if (!isKnown) throw createRefusal('no-skill', `There is no skill ${name}.`);
+      if (!isKnown) throw createRefusalError('no-skill', `There is no skill ${name}.`);
       turn(name, isOn);
       return { text: `${name} is ${isOn ? 'on' : 'off'}, starting with the next message.` };
     },

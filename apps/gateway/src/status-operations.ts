@@ -1,4 +1,4 @@
-import { read } from '@parley/core';
+import { defineReadOperation } from '@parley/core';
 import { removeCodes } from './channel-operations.ts';
 import type { GatewayStatus } from './http/api.ts';
 
@@ -7,7 +7,7 @@ interface StatusNeeds {
 }
 
 export const operations = {
-  report: read(
+  report: defineReadOperation(
     'Show the state of the gateway, its channels and its database; only owners see codes and settings',
     {},
     async ({ status }: StatusNeeds, _, { caller }): Promise<GatewayStatus> => {

@@ -1,5 +1,5 @@
-import { type Clock, RoleNeededError, read } from '@parley/core';
-import type { CountedUsage, Store, UsageGrouping } from '@parley/store';
+import { type Clock, RoleNeededError, defineReadOperation } from '@parley/core';
+import type { UsageTotals, Store, UsageGrouping } from '@parley/store';
 import { z } from 'zod';
 
 /** A daily usage limit in the settings (G17). */
@@ -35,13 +35,13 @@ const DAYS = `it must be a number from 1 to ${MAX_DAYS}.`;
 const HOURS = 12;
 
 export const operations = {
-  hours: read(
+  hours: defineReadOperation(
     'Count answers and latency for each of the last 12 hours',
     {},
     async ({ store, clock }: UsageNeeds) => store.usage.hours(clock(), HOURS),
     { role: 'viewer' },
   ),
-  report: read(
+  report: defineReadOperation(
     'Show tokens, cost, turns and latency (U07); only owners see people and chats',
     {
       by: z.enum(GROUPINGS).default('day'),
@@ -75,7 +75,7 @@ export const operations = {
         perPersonDaily: highest.person,
         perGroupDaily: highest.group,
         perStrangerDaily: null,
-      } satisfies Record<UsageCap['name'], CountedUsage | null>;
+      } satisfies Record<UsageCap['name'], UsageTotals | null>;
       return {
         ...{ by, until: lastDay, timeZone },
         /** The groupings that the caller may request. */
@@ -87,7 +87,7 @@ export const operations = {
          * `used` is today's usage by everyone, or the highest usage of one person or group; null if
          * unknown.
          */
-        caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as CountedUsage | null })),
+        caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as UsageTotals | null })),
       };
     },
     { role: 'viewer' },

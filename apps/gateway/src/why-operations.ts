@@ -1,4 +1,4 @@
-import { type Clock, getConversationAgent, read, toVisibleLine } from '@parley/core';
+import { type Clock, getConversationAgent, defineReadOperation, toDisplayLine } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
@@ -20,12 +20,12 @@ const NAME_NEEDED = 'Name a message by its id, channel:chat/id, a turn id, or la
  * Operations that explain what happened to messages (D08); the explanations name chats and people.
  */
 export const operations = {
-  message: read(
+  message: defineReadOperation(
     'Show the stages of a message, or the exact reason why there was no answer',
     { message: z.string().trim().min(1, NAME_NEEDED).max(MAX_NAME, NAME_NEEDED) },
     ({ store, clock }: WhyNeeds, asked) => store.why.ask(asked, clock()),
   ),
-  recent: read('The newest messages', {}, async ({ store, scrub, defaultAgent }: WhyNeeds) => {
+  recent: defineReadOperation('The newest messages', {}, async ({ store, scrub, defaultAgent }: WhyNeeds) => {
     const messages = await store.why.recent(MAX_RECENT);
     return {
       messages: messages.map(({ conversationId, text, ...facts }) => ({
@@ -44,7 +44,7 @@ const FIRST_WORDS = 120;
  * because a truncated secret would not be recognized.
  */
 export function getFirstWords(text: string, scrub: Scrub): string {
-  const line = toVisibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();
+  const line = toDisplayLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();
   if (line.length <= FIRST_WORDS) return line;
   return `${line.slice(0, FIRST_WORDS).toWellFormed()}…`;
 }

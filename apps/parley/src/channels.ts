@@ -1,12 +1,12 @@
 import type { ChannelDefinition } from '@parley/channels';
-import { type Clock, readId } from '@parley/core';
+import { type Clock, parseId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { Accounts, ChannelSettings } from '@parley/gateway/channel-operations';
 import { describeProblem } from '@parley/settings';
 import {
   editSettings,
   findAccountPath,
-  readWrittenSettings,
+  readRawSettingsFile,
   type SettingsChange,
 } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
@@ -51,7 +51,7 @@ function toGroupId(
   const form = all.find(({ id }) => id === channel)?.ids?.group;
   if (form === undefined) return written;
   if (form === null) throw new CliError('not-a-group', `${channel} has no groups.`);
-  const read = readId(written, [form]);
+  const read = parseId(written, [form]);
   if (read.kind === 'id') return read.id;
   const meant = read.nearest === undefined ? '' : ` Did you mean ${read.nearest}?`;
   throw new UsageError(`${JSON.stringify(written)} is not ${read.expected}.${meant}`);
@@ -86,7 +86,7 @@ export function readWrittenSections(
   { settingsFile }: Pick<DataFolder, 'settingsFile'>,
   agent: string | undefined,
 ): { readonly path: readonly string[]; readonly values: unknown } {
-  const { values } = readWrittenSettings(settingsFile);
+  const { values } = readRawSettingsFile(settingsFile);
   if (agent === undefined) return { path: [], values };
   const { agents } = WithAgents.safeParse(values).data ?? {};
   return { path: ['agents', agent], values: agents?.[agent] };

@@ -1,4 +1,4 @@
-import { createRefusal, newId, silentLogger, systemTime } from '@parley/core';
+import { createRefusalError, newId, silentLogger, systemTime } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import type { Services } from '@parley/gateway/operations';
 import type { Store } from '@parley/store';
@@ -6,7 +6,7 @@ import type { CliContext } from './cli.ts';
 import { createScrub, findChosenAgent, type LoadedSettings } from './settings.ts';
 
 async function requireGateway(): Promise<never> {
-  throw createRefusal('not-running', 'Only a running gateway can do that.');
+  throw createRefusalError('not-running', 'Only a running gateway can do that.');
 }
 
 /**

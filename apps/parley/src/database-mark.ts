@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { formatCounted, type Logger, reasonOf } from '@parley/core';
+import { pluralize, type Logger, reasonOf } from '@parley/core';
 import { startSweep, type WakeUpQueue } from '@parley/queue';
-import type { Setback, Store, StoreMark } from '@parley/store';
+import type { StoreRollback, Store, StoreMark } from '@parley/store';
 import { z } from 'zod';
 import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
@@ -164,9 +164,9 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
 
 /** Formats an explanation for people of a database rollback. */
 export function describeSetback(
-  { at, turns, parts }: Setback,
+  { at, turns, parts }: StoreRollback,
   folder: Pick<DataFolder, 'path'>,
 ): string {
-  const held = `${formatCounted(turns, 'conversation')} without an answer and ${formatCounted(parts, 'answer part')}`;
+  const held = `${pluralize(turns, 'conversation')} without an answer and ${pluralize(parts, 'answer part')}`;
   return `At ${new Date(at).toISOString()}, Parley found that the database had been rolled back, for example by a failover to a lagging replica or by restoring an older copy. The latest changes are lost. Some work may have been done already, so it is held back as dead letters: ${held}. List them with "${formatCommandLine('dead list', folder)}".`;
 }

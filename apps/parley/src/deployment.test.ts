@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProcessFacts, Store } from '@parley/store';
+import type { ProcessInfo, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -18,7 +18,7 @@ const FACTS = {
   settings: { owners: 'a', model: 'b' },
   clockAheadMs: 0,
 };
-const process = (more: Partial<ProcessFacts> = {}) => ({
+const process = (more: Partial<ProcessInfo> = {}) => ({
   version: '1.0.0',
   facts: { ...FACTS, ...more },
 });

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, type Logger, newId, reasonOf } from '@parley/core';
 import { startSweep } from '@parley/queue';
-import type { ProcessFacts, RunningProcess, Store } from '@parley/store';
+import type { ProcessInfo, RunningProcess, Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
 import { CliError, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
@@ -106,10 +106,10 @@ export async function checkStrangers(
   { store, clock, log }: OwnProcess,
   loaded: LoadedSettings,
   folder: DataFolder,
-): Promise<ProcessFacts> {
+): Promise<ProcessInfo> {
   const asked = clock();
   const time = await store.processes.time();
-  const facts: ProcessFacts = {
+  const facts: ProcessInfo = {
     agent: loaded.settings.agent.id,
     workspace: await readWorkspaceId(loaded.settings.agent.workspace),
     settings: hashSections(loaded, folder),
@@ -201,10 +201,10 @@ export function announceProcess(
   { store, clock, log, onOutdated }: ProcessAnnouncement,
   { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
   known: {
-    readonly facts: ProcessFacts;
+    readonly facts: ProcessInfo;
     readonly workspace: string;
     /** It is a function because the settings can change while the process runs. */
-    readonly settingsNow: () => ProcessFacts['settings'];
+    readonly settingsNow: () => ProcessInfo['settings'];
   },
 ): () => Promise<void> {
   const { version } = manifest;

@@ -6,7 +6,7 @@ import {
   resolveRecordedTime,
 } from '@parley/core';
 import { startSweep } from '@parley/queue';
-import type { RetentionBounds } from '@parley/store';
+import type { RetentionLimits } from '@parley/store';
 import type { AgentsRuntime } from './agents-runtime.ts';
 import { toRetentionAges } from './settings.ts';
 
@@ -37,7 +37,7 @@ export function keepRetention({
   const { everyMinutes, maxMegabytes } = settings.retention;
   const everyMs = everyMinutes * MINUTE_MS;
   const bytes = maxMegabytes === 'unlimited' ? Number.POSITIVE_INFINITY : maxMegabytes * 1e6;
-  const bounds: RetentionBounds = { ages: toRetentionAges(settings), bytes };
+  const bounds: RetentionLimits = { ages: toRetentionAges(settings), bytes };
   const report = createHoldReporter(log);
   let isFirst = true;
   let isEnding = false;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ParleyError, toVisibleText } from '@parley/core';
+import { ParleyError, toDisplayText } from '@parley/core';
 import { type Command, CommanderError } from 'commander';
 import type { CliContext, RunCommand } from './cli.ts';
 import {
@@ -38,7 +38,7 @@ export async function main(
   let asked: Pick<CliContext, 'agent' | 'json'> = {};
   let path = 'parley';
   let scrub = (text: string): string => text;
-  const print = (text: string) => void stdout.write(`${toVisibleText(scrub(text))}\n`);
+  const print = (text: string) => void stdout.write(`${toDisplayText(scrub(text))}\n`);
   const starting: RunCommand = async (command) => {
     code = await command({
       folder: resolveDataFolder(program.opts<GlobalFlags>()),
@@ -70,12 +70,12 @@ export async function main(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof UsageError) {
-      const message = toVisibleText(scrub(error.message));
+      const message = toDisplayText(scrub(error.message));
       stderr.write(`error: ${message}\nSee "${path} --help".\n`);
       return 2;
     }
     if (error instanceof ParleyError) {
-      stderr.write(`\n${toVisibleText(scrub(error.message))}\n`);
+      stderr.write(`\n${toDisplayText(scrub(error.message))}\n`);
       return 1;
     }
     throw error;

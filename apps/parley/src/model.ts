@@ -1,7 +1,7 @@
 import type { Runtime } from '@parley/core';
 import type { Scrub, Secrets } from '@parley/core/telemetry';
 import {
-  type AnswerAsides,
+  type HiddenAnswerParts,
   type ChatModel,
   createChatModel,
   type ModelEvent,
@@ -108,7 +108,7 @@ async function* scrubEvents(
   }
 }
 
-function scrubAside(aside: AnswerAsides | undefined, scrub: Scrub): AnswerAsides | undefined {
+function scrubAside(aside: HiddenAnswerParts | undefined, scrub: Scrub): HiddenAnswerParts | undefined {
   if (aside === undefined) return undefined;
   const { reasoning, dropped } = aside;
   const clean = dropped.map(({ raw, problem }) => ({ raw: scrub(raw), problem: scrub(problem) }));

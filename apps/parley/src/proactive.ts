@@ -25,9 +25,9 @@ import {
   type Cron,
   countTokensToday,
   createCron,
-  createFindTarget,
+  createAlertTargetFinder,
   createHooks,
-  createJudge,
+  createHeartbeatJudge,
   Heartbeat,
   type Hooks,
 } from '@parley/proactive';
@@ -58,7 +58,7 @@ export function openHeartbeat(
   const { chats } = all.tools.message;
   const serves = createServedCheck(accounts);
   const { name: agentName } = agent;
-  const targetOf = (tell: string) => createFindTarget({ ...deps, agentName, serves, chats, tell });
+  const targetOf = (tell: string) => createAlertTargetFinder({ ...deps, agentName, serves, chats, tell });
   const findTarget = targetOf(settings.notify);
   const notify = async (key: string, markdown: string) => {
     const chat = await findOwnerChat({ ...deps, agentName, serves });
@@ -84,7 +84,7 @@ export function openHeartbeat(
     deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });
   const rules = {
-    judge: createJudge({ ...deps, agent, settings, timeZone: () => heartbeat.timeZone() }),
+    judge: createHeartbeatJudge({ ...deps, agent, settings, timeZone: () => heartbeat.timeZone() }),
     limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
       // Runs started by a hook do not count toward the heartbeat's budget; `spend` limits both.
       if (run.agent !== agent.id) return {};
@@ -193,7 +193,7 @@ export function openCron(
       const { name: agentName, settings: own } = findChosenAgent(loaded, named);
       const { chats } = own.tools.message;
       const owners = listOwners(own);
-      return createFindTarget({ store, log, owners, agentName, serves, tell: 'last', chats });
+      return createAlertTargetFinder({ store, log, owners, agentName, serves, tell: 'last', chats });
     },
     agentAt(message) {
       const rules = findAccountRules(accounts, message.channel, message.account);
@@ -229,7 +229,7 @@ export async function createOfflineHeartbeat(store: Store, { name, settings }: C
   const { id, timeZone, isMachinesTimeZone } = agent;
   const { workspace } = await openWorkspaceForCommand(settings, store);
   const parts = { store, ...systemTime, log: silentLogger };
-  const findTarget = createFindTarget({
+  const findTarget = createAlertTargetFinder({
     ...parts,
     owners: listOwners(settings),
     agentName: name,

@@ -2,8 +2,8 @@ import { createCheckRunner, newId, reasonOf, silentTracer } from '@parley/core';
 import { createMetrics, type Metrics } from '@parley/core/telemetry';
 import type { Tracing, TracingOptions } from '@parley/core/telemetry/otel';
 import type { AccountStatus, HealthReport } from '@parley/gateway';
-import { createWakeDelivery, openBus, openTurnQueue } from '@parley/queue';
-import { openStore, type Setback, StoreError } from '@parley/store';
+import { createWakeDelivery, openLiveBus, openTurnQueue } from '@parley/queue';
+import { openStore, type StoreRollback, StoreError } from '@parley/store';
 import { createLocalLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import {
@@ -100,7 +100,7 @@ async function openDurable(
     opened,
   );
   refuseLostDatabase(folder, settings);
-  const onSetback = (setback: Setback): void => {
+  const onSetback = (setback: StoreRollback): void => {
     log.error({ ...setback }, describeSetback(setback, folder));
   };
   const store = await openStore({
@@ -124,7 +124,7 @@ async function openDurable(
   const place = { ...settings.queue, url: settings.queue.url ?? 'memory:', log };
   const [turns, bus] = await Promise.all([
     openTurnQueue({ ...place, monotonic, random, telemetry: traces?.queues }),
-    openBus({ ...place, receives: RECEIVES[role] }),
+    openLiveBus({ ...place, receives: RECEIVES[role] }),
   ]);
   opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
   opened.defer(await followMark({ folder, settings, store, turns, log }));

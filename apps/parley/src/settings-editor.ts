@@ -9,7 +9,7 @@ import { describeProblem, type SettingsProblem } from '@parley/settings';
 import {
   editSettings,
   findLastCopy,
-  readWrittenSettings,
+  readRawSettingsFile,
   replaceSettings,
   type SettingsChange,
   type SettingsEditResult,
@@ -38,7 +38,7 @@ export function createSettingsEditor(
     print: string,
     edit: (options: Parameters<typeof replaceSettings>[2]) => SettingsEditResult,
   ): SettingsWritten => {
-    if (readWrittenSettings(file).print !== print) return { kind: 'outdated' };
+    if (readRawSettingsFile(file).print !== print) return { kind: 'outdated' };
     const written = edit({ file, check, now: new Date(clock()) });
     if (written.kind !== 'refused') return { kind: written.kind };
     return { kind: 'refused', problems: written.problems.map(toShownProblem) };
@@ -53,7 +53,7 @@ export function createSettingsEditor(
         result.kind === 'invalid' ? result.problems : listBrokenProblems(result.channels);
       const shown = [...problems, ...result.warnings].map(toShownProblem);
       const savedAt = findLastCopy(file)?.keptAt ?? null;
-      return { file, ...readWrittenSettings(file), problems: shown, state: state(), savedAt };
+      return { file, ...readRawSettingsFile(file), problems: shown, state: state(), savedAt };
     },
     schema: () => schemaWith(check(file), channels),
     change: (print, changes) =>

@@ -18,7 +18,7 @@ import {
   editSettings,
   findAccountPath,
   listNewProblems,
-  readWrittenSettings,
+  readRawSettingsFile,
   type SettingsChange,
   type SettingsValue,
 } from '@parley/settings/edit';
@@ -212,7 +212,7 @@ export class Setup implements SetupSteps {
   #readAccount(channel: string): Block {
     const { settingsFile } = this.#deps.folder;
     const path = findAccountPath(settingsFile, { channel, account: 'default' });
-    const account = getValueAt(readWrittenSettings(settingsFile).values, path);
+    const account = getValueAt(readRawSettingsFile(settingsFile).values, path);
     return isBlock(account) ? account : {};
   }
 

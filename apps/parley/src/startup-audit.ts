@@ -1,4 +1,4 @@
-import { formatCounted, reasonOf } from '@parley/core';
+import { pluralize, reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
@@ -57,7 +57,7 @@ export function startAudit(
       if (counts.warning === 0) return;
       log.warn(
         {},
-        `audit: ${formatCounted(counts.warning, 'warning')}, run "${formatCommandLine('audit', folder)}"`,
+        `audit: ${pluralize(counts.warning, 'warning')}, run "${formatCommandLine('audit', folder)}"`,
       );
     } catch (error) {
       log.warn({ reason: reasonOf(error) }, 'audit: it failed');

@@ -1,6 +1,6 @@
 import { type LocalTime, runWithTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
-import { type GaugeReading, type LoopLag, openLoopLag } from '@parley/core/telemetry';
+import { type GaugeReading, type LoopLagMonitor, startLoopLagMonitor } from '@parley/core/telemetry';
 import type { AccountStatus, HealthReport } from '@parley/gateway';
 import type { StatusReport } from '@parley/gateway/api';
 import { TURNS, type WakeUpQueue } from '@parley/queue';
@@ -123,7 +123,7 @@ const MAX_ACCOUNTS = 100;
  * time are omitted and logged.
  */
 export function openGauges(deps: GaugeDeps) {
-  const lag = openLoopLag();
+  const lag = startLoopLagMonitor();
   return async (
     channels: readonly AccountStatus[],
     health: HealthReport,
@@ -162,7 +162,7 @@ function createChannelGauge(channels: readonly AccountStatus[]): GaugeReading {
   return { name: 'parley_channel_up', values };
 }
 
-function createLagGauges(lag: LoopLag): readonly GaugeReading[] {
+function createLagGauges(lag: LoopLagMonitor): readonly GaugeReading[] {
   const read = lag.read();
   if (read === null) return [];
   const values = Object.entries(read).map(([quantile, value]) => ({ value, labels: { quantile } }));

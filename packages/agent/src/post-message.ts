@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Clock, type ReplyRoute, restoreLiteral } from '@parley/core';
+import { type Clock, type ReplyRoute, decodeLiteralText } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import type {
   AgentFile,
@@ -82,7 +82,7 @@ export async function postNotice(
   const { channel, account, chatId } = route;
   await deps.store.groupContext.keepOwn(
     { conversationId, channel, account, chatId },
-    { key, what: 'notice', text: restoreLiteral(markdown) },
+    { key, what: 'notice', text: decodeLiteralText(markdown) },
     deps.clock(),
   );
 }

@@ -7,10 +7,10 @@ import {
   reasonOf,
 } from '@parley/core';
 import {
-  type CountedUsage,
+  type UsageTotals,
   countInputTokens,
   type SpendAccount,
-  type SpentOfDay,
+  type DailySpend,
   type Store,
   type TurnRepository,
 } from '@parley/store';
@@ -184,10 +184,10 @@ type SpenderKind = 'owner' | 'known' | 'stranger';
  */
 export function findReachedCap(
   caps: SpendCaps,
-  spent: Omit<SpentOfDay, 'ofAgent'>,
-  { turn, by }: { readonly turn: CountedUsage; readonly by: SpenderKind },
+  spent: Omit<DailySpend, 'ofAgent'>,
+  { turn, by }: { readonly turn: UsageTotals; readonly by: SpenderKind },
 ): ReachedCap | null {
-  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: CountedUsage): boolean =>
+  const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: UsageTotals): boolean =>
     (cap?.tokens !== undefined && tokens + turn.tokens >= cap.tokens) ||
     (cap?.usd !== undefined && costUsd + turn.costUsd >= cap.usd);
   const isExempt = by === 'owner' && !caps.capOwners;

@@ -1,5 +1,5 @@
 import { type OutboundPart, silentLogger } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { AnswerStreams, deriveNonce } from './stream.ts';
 
@@ -18,7 +18,7 @@ const part = (index: number, isLast = false): OutboundPart => ({
   body: { text: 'a', plain: 'a' },
 });
 
-function streams(values = createMemoryValues()) {
+function streams(values = createInMemoryAdapterValues()) {
   const removed: string[] = [];
   const waiting: (() => void)[] = [];
   let ids = 0;

@@ -1,9 +1,9 @@
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { MovedChats } from './moved-chats.ts';
 
 it('[D04] keeps the moves of two groups that are reported at the same time', async () => {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const moved = new MovedChats(values);
   await Promise.all([moved.note('-5', '-1001000000005'), moved.note('-6', '-1001000000006')]);
   const afterRestart = new MovedChats(values);
@@ -15,7 +15,7 @@ it('[D04] keeps the moves of two groups that are reported at the same time', asy
 });
 
 it('[D04] records a move after one that could not be stored', async () => {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   let isDown = true;
   const moved = new MovedChats({
     ...values,

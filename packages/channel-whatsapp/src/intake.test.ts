@@ -1,6 +1,6 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { createMemoryValues, silentRuntime } from '@parley/core/testing';
+import { createInMemoryAdapterValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { ChatDirectory } from './chats.ts';
@@ -25,7 +25,7 @@ interface Core {
 
 /** The adapter's path from decrypted bytes to the core, whose responses the test chooses. */
 function intake({ outcome, stored = null }: Core = {}) {
-  const values = createMemoryValues();
+  const values = createInMemoryAdapterValues();
   const received: InboundMessage[] = [];
   const told: unknown[] = [];
   const reasons: string[] = [];

@@ -1,6 +1,6 @@
 import { toConversationId } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { createMemoryValues, silentRuntime } from '@parley/core/testing';
+import { createInMemoryAdapterValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -82,7 +82,7 @@ it('[F17] has a separate conversation for each person and group, and sends answe
         getPNForLID: async (lid: string) =>
           all.find((one) => one.lid === lid && one.isKnown)?.pn ?? null,
       };
-      const values = createMemoryValues();
+      const values = createInMemoryAdapterValues();
       const chats = new ChatDirectory(values);
       const received: InboundMessage[] = [];
       const deps = {

@@ -1,4 +1,4 @@
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { deriveMessageId, SentMessages } from './send.ts';
 
@@ -10,7 +10,7 @@ describe('sent messages', () => {
   });
 
   it('are found after a restart, and only under their own id', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     await new SentMessages(values).keep('A', { conversation: 'words' });
     const again = new SentMessages(values);
     expect(await again.find('A')).toMatchObject({ conversation: 'words' });
@@ -18,7 +18,7 @@ describe('sent messages', () => {
   });
 
   it('occupy a limited number of rows', async () => {
-    const values = createMemoryValues();
+    const values = createInMemoryAdapterValues();
     const places = new Set<string>();
     const sent = new SentMessages({
       ...values,

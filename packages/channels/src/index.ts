@@ -1,4 +1,4 @@
-export type { BeforePart } from '@parley/store';
+export type { ChatStateBeforePart as BeforePart } from '@parley/store';
 export type {
   ChannelAdapter,
   ChannelContext,

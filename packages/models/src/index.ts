@@ -1,7 +1,7 @@
-export { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
+export { type AnswerLimits, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 export {
-  type AnswerAsides,
-  type AnswerCut,
+  type HiddenAnswerParts,
+  type ExceededAnswerLimit,
   type AssistantMessage,
   type ChatModel,
   ModelError,
@@ -18,7 +18,7 @@ export {
   type UserMessage,
 } from './chat-model.ts';
 export {
-  type ChoosableModel,
+  type SelectableModel,
   type ChosenModel,
   createChatModel,
   resolveWindow,

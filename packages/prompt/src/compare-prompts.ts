@@ -37,10 +37,10 @@ export interface PromptComparison {
 /** Separates parts, because every provider receives them as one text. */
 const SEPARATOR = '\n\n';
 
-type ComparedPrompt = Pick<SentPrompt, 'parts'>;
+type ComparablePrompt = Pick<SentPrompt, 'parts'>;
 
 /** Compares the requests of two turns, without the conversation history. */
-export function comparePrompts(before: ComparedPrompt, after: ComparedPrompt): PromptComparison {
+export function comparePrompts(before: ComparablePrompt, after: ComparablePrompt): PromptComparison {
   const [tools, otherTools] = [getPlacementText(before, 'tools'), getPlacementText(after, 'tools')];
   const [system, otherSystem] = [
     getPlacementText(before, 'system'),
@@ -111,7 +111,7 @@ function getPartLength({ text }: SentPart): number {
   return text.length + SEPARATOR.length;
 }
 
-function getPlacementText({ parts }: ComparedPrompt, placement: SentPart['placement']): string {
+function getPlacementText({ parts }: ComparablePrompt, placement: SentPart['placement']): string {
   return parts
     .filter((part) => part.placement === placement)
     .map(({ text }) => text)

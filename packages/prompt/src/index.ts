@@ -1,19 +1,19 @@
 export {
   type AssembledPrompt,
-  type EnforcedParts,
+  type AudienceCheckResult,
   enforceAudience,
   fenceContext,
   type LayerReport,
-  type SentParts,
+  type SentPartCache,
   type SystemPart,
   toSentPrompt,
   type UserPart,
 } from './assembled-prompt.ts';
 export {
   type AssemblerOptions,
-  createAssembler,
+  createPromptAssembler,
   listDeclaredReads,
-  type PromptAdditions,
+  type HookPromptParts,
   type PromptAssembler,
 } from './assembler.ts';
 export {
@@ -23,7 +23,7 @@ export {
   type PromptSize,
 } from './compare-prompts.ts';
 export { compareTexts, type TextPiece } from './compare-texts.ts';
-export { applySwitches } from './context-blocks.ts';
+export { applyContextSwitches } from './context-blocks.ts';
 export {
   createPersonaSource,
   IDENTITY_FILE,
@@ -40,7 +40,7 @@ export {
   type ConnectorNote,
   type ContextSource,
   createAbsent,
-  type FixForSession,
+  type PinForSession,
   type GroupMessage,
   type HeartbeatNote,
   type Identity,
@@ -77,4 +77,4 @@ export {
   readChannelFormats,
 } from './layout.ts';
 export { getLayout } from './layouts.ts';
-export { capUntrusted, frameUntrusted, quoteUntrusted } from './text.ts';
+export { truncateUntrusted, frameUntrusted, quoteUntrusted } from './text.ts';

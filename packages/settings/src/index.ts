@@ -1,7 +1,7 @@
 export { describeRoute } from './agents-schema.ts';
 export { findNearestWord } from './check.ts';
 export type { Settings } from './complete-settings.ts';
-export type { FindHosted, HostedChannels } from './hosted.ts';
+export type { FindHostedChannels, HostedChannels } from './hosted.ts';
 export { getStrangerCap } from './limits-schema.ts';
 export {
   loadSettings,
@@ -10,7 +10,7 @@ export {
   writeSettingsTemplate,
 } from './load-settings.ts';
 export { listProfileFolders, listProfileNames } from './profiles.ts';
-export { findClearSecrets } from './secrets.ts';
+export { findPlainTextSecrets } from './secrets.ts';
 export {
   type Block,
   describeProblem,

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { isMissingFile, reasonOf } from '@parley/core';
 import { getConfigPath } from '@parley/core/installation';
 import { z } from 'zod';
-import { allowedInProfile } from './allowed.ts';
+import { createProfileEntryLookup } from './allowed.ts';
 import { type CheckResult, checkValue, findNearestWord, formatOneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
@@ -44,7 +44,7 @@ export function chooseProfile(source: SettingsSource, place: ProfileScope): Prof
   const { profile, ...found } = loadProfileAt(['agent', 'profile'], source, place);
   if (profile === undefined) return { value: source.value, ...found };
   const value = mergeProfile(source.value, profile);
-  return { ...found, value, problems: findHomelessModel(profile, source) };
+  return { ...found, value, problems: findModelWithoutProvider(profile, source) };
 }
 
 /**
@@ -76,7 +76,7 @@ export function loadProfileAt(
  * Reports a profile that names a model without a provider if the settings do not name a provider
  * either.
  */
-function findHomelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
+function findModelWithoutProvider({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
   const expected = `a section with the provider of the profile's model "${modelName}"`;
   return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
@@ -149,7 +149,7 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
     outside: resolved.outside,
     secrets,
     locate: document.locate,
-    allowedAt: allowedInProfile(ProfileSettings, place.modelSchema),
+    allowedAt: createProfileEntryLookup(ProfileSettings, place.modelSchema),
   };
   const profile = checkValue(ProfileSettings, resolved.value, [], source);
   const model = checkModel(resolved.value.model, source, place.modelSchema);
@@ -204,11 +204,11 @@ export interface Profile extends Omit<ProfileSettings, 'model'> {
  */
 export function mergeProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
-  return dropUndefined({
+  return dropUndefinedKeys({
     ...written,
-    agent: mergeBelow(written.agent, agent),
-    skills: mergeBelow(written.skills, skills),
-    tools: mergeBelow(written.tools, tools),
+    agent: mergeProfileDefaults(written.agent, agent),
+    skills: mergeProfileDefaults(written.skills, skills),
+    tools: mergeProfileDefaults(written.tools, tools),
     plugins: written.plugins ?? plugins,
     model: resolveModel(written.model, model, modelName),
   });
@@ -218,11 +218,11 @@ export function mergeProfile(written: Block, profile: Profile): Block {
  * Merges a profile below the written settings. A value that is not a block stays as written, for
  * the later check to report.
  */
-function mergeBelow(written: unknown, profile: Block | undefined): unknown {
+function mergeProfileDefaults(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
   if (!isBlock(written) || profile === undefined) return written;
   const both = Object.entries(profile).flatMap(([key, value]) =>
-    isBlock(value) && key in written ? [[key, mergeBelow(written[key], value)] as const] : [],
+    isBlock(value) && key in written ? [[key, mergeProfileDefaults(written[key], value)] as const] : [],
   );
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }
@@ -241,7 +241,7 @@ export function resolveModel(
   return { model: modelName, ...written };
 }
 
-function dropUndefined(block: Block): Block {
+function dropUndefinedKeys(block: Block): Block {
   return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined));
 }
 

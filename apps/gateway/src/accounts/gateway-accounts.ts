@@ -5,7 +5,7 @@ import type {
   DecisionRules,
   HttpCapability,
 } from '@parley/channels';
-import { createRefusal } from '@parley/core';
+import { createRefusalError } from '@parley/core';
 import type { AccountPause } from '@parley/store';
 import { type ChannelAccount, createBrokenStatus, openAccount } from '../channel-account.ts';
 import type { ShownAccount } from '../channel-operations.ts';
@@ -122,7 +122,7 @@ export class GatewayAccounts {
     const token = this.#deps.token?.() ?? '';
     const answer = await proxyToOwner(request, { name, rights: this.#rights, token });
     if (answer.ok) return JSON.parse(await answer.text());
-    throw createRefusal('channel-refused', (await answer.text()).trim());
+    throw createRefusalError('channel-refused', (await answer.text()).trim());
   }
 
   status(): AccountStatus[] {

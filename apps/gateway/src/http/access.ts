@@ -1,5 +1,5 @@
 import { isSameSecretText } from '@parley/channels';
-import { type Role, roleIncludes } from '@parley/core';
+import { type Role, isRoleAtLeast } from '@parley/core';
 import type { Context } from 'hono';
 import type { Door, DoorOptions, RequestRefusal } from './door.ts';
 import {
@@ -76,7 +76,7 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
 /** Returns whether the caller's role includes `least`; false without a caller. */
 export function callerMayAs(c: Context<AppEnv>, least: Role): boolean {
   const caller: RequestCaller | undefined = c.get('caller');
-  return caller !== undefined && roleIncludes(caller.role, least);
+  return caller !== undefined && isRoleAtLeast(caller.role, least);
 }
 
 /** Responds to a caller whose role is not sufficient. */

@@ -1,9 +1,9 @@
 import type {
   RunningProcess,
   SearchHit,
-  ShownApproval,
-  ShownConversation,
-  ShownMessage,
+  ApprovalView,
+  ConversationView,
+  MessageView,
   Store,
 } from '@parley/store';
 import type { AccountStatus } from '../accounts/account.ts';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { ChannelContext } from '@parley/channels';
 import { api } from '@parley/channels/api';
 import { silentLogger } from '@parley/core';
-import { createMemoryValues } from '@parley/core/testing';
+import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -90,7 +90,7 @@ async function openApi(origins: readonly string[]) {
       clock,
       monotonic: clock,
       commands: [],
-      values: createMemoryValues(),
+      values: createInMemoryAdapterValues(),
     },
     settings: {
       ...{ agent: 'main', waitMs: 1, origins },

@@ -1,5 +1,5 @@
 import { escapeUnclear } from '@parley/agent/shown-arguments';
-import { formatCounted, type Role } from '@parley/core';
+import { pluralize, type Role } from '@parley/core';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { Approval } from '@parley/store';
 import { z } from 'zod';
@@ -68,7 +68,7 @@ export function revokePerson(cli: CliContext, name: string): Promise<number> {
     cli,
     'people/revoke',
     { name },
-    ({ ended }) => `${name} is revoked; ${formatCounted(ended, 'session')} ended.`,
+    ({ ended }) => `${name} is revoked; ${pluralize(ended, 'session')} ended.`,
   );
 }
 
@@ -141,7 +141,7 @@ function endSessionsThen(
   say: (ended: string) => string,
 ): Promise<number> {
   return operateAndPrint(cli, 'sessions/end', { id }, ({ ended }) =>
-    say(formatCounted(ended, 'session')),
+    say(pluralize(ended, 'session')),
   );
 }
 

@@ -1,4 +1,4 @@
-import { formatCounted } from '@parley/core';
+import { pluralize } from '@parley/core';
 import { describeProblem } from '@parley/settings';
 import { upgradeSettings } from '@parley/settings/upgrade';
 import { type CliContext, formatJson } from '../cli.ts';
@@ -32,7 +32,7 @@ export async function checkConfig(cli: CliContext): Promise<number> {
   for (const problem of [...problems, ...idle]) print(`${describeProblem(problem)}\n`);
   if (result.kind === 'invalid') {
     print(
-      `${folder.settingsFile}: ${formatCounted(problems.length, 'problem')}; Parley will not start.`,
+      `${folder.settingsFile}: ${pluralize(problems.length, 'problem')}; Parley will not start.`,
     );
     return 1;
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { formatCounted, formatDuration } from '@parley/core';
+import { pluralize, formatDuration } from '@parley/core';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { CliContext } from '../cli.ts';
 import { operateAndPrint } from '../operate.ts';
@@ -54,7 +54,7 @@ export function replyToConversation(
   return operateAndPrint(cli, 'conversations/reply', order, ({ answered }) =>
     answered === 0
       ? 'The message is queued.'
-      : `The message is queued; the agent will no longer answer ${formatCounted(answered, 'message')}.`,
+      : `The message is queued; the agent will no longer answer ${pluralize(answered, 'message')}.`,
   );
 }
 
@@ -109,17 +109,17 @@ export function deleteConversation(cli: CliContext, id: string, isSure: boolean)
     'conversations/delete',
     { id },
     ({ messages, cronJobs }) =>
-      `Deleted ${formatCounted(messages, 'message')} with ${cronJobs === 0 ? 'everything that belongs to them' : `everything that belongs to them, and ${formatCounted(cronJobs, 'job')}`}.`,
+      `Deleted ${pluralize(messages, 'message')} with ${cronJobs === 0 ? 'everything that belongs to them' : `everything that belongs to them, and ${pluralize(cronJobs, 'job')}`}.`,
   );
 }
 
 function describeLoss(contents: OutputOf<'conversations/contents'>): string {
   const { messages, answers, files, cronJobs } = contents;
   const counts = [
-    formatCounted(messages, 'message'),
-    formatCounted(answers, 'answer'),
-    ...(files === 0 ? [] : [formatCounted(files, 'file')]),
-    ...(cronJobs === 0 ? [] : [formatCounted(cronJobs, 'job')]),
+    pluralize(messages, 'message'),
+    pluralize(answers, 'answer'),
+    ...(files === 0 ? [] : [pluralize(files, 'file')]),
+    ...(cronJobs === 0 ? [] : [pluralize(cronJobs, 'job')]),
   ];
   return new Intl.ListFormat('en').format(counts);
 }
@@ -143,7 +143,7 @@ function describeState(
   { takenOver, state, waiting }: Pick<Listed, 'takenOver' | 'state' | 'waiting'>,
   now: number,
 ): string {
-  const waits = waiting === 0 ? '' : `, ${formatCounted(waiting, 'message')} waiting`;
+  const waits = waiting === 0 ? '' : `, ${pluralize(waiting, 'message')} waiting`;
   if (takenOver === null) return `${state}${waits}`;
   const left = formatDuration(Math.max(0, takenOver.until - now));
   return `taken over by ${takenOver.by} for another ${left}${waits}`;
@@ -161,7 +161,7 @@ function conversationText(found: OutputOf<'conversations/show'>): string {
     ...(failure === null ? [] : [['failed', `${formatSecond(failure.at)}: ${failure.reason}`]]),
     [
       '30 days',
-      `${formatCounted(spent.turns, 'turn')}, ${spent.tokens} tokens, ${formatMoney(spent)}`,
+      `${pluralize(spent.turns, 'turn')}, ${spent.tokens} tokens, ${formatMoney(spent)}`,
     ],
     ...found.files.map((file) => ['file', `${file.name ?? file.kind}, ${formatSecond(file.at)}`]),
   ]);

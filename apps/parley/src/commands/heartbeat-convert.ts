@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { diffSouls, proposeTasks } from '@parley/agent';
-import { formatCounted, reasonOf, silentLogger, silentMeter, systemTime } from '@parley/core';
+import { pluralize, reasonOf, silentLogger, silentMeter, systemTime } from '@parley/core';
 import { createChatModel, OFFLINE_MODEL } from '@parley/models';
-import { checkProposal, isParleyForm } from '@parley/proactive';
+import { checkProposal, isParleyFormat } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { type CliContext, withStore } from '../cli.ts';
@@ -75,7 +75,7 @@ async function findTextToConvert({ for: viewFor }: Workspace) {
       `${FILE} has ${cut.total} characters, but only ${cut.shown} are read. Shorten it first.`,
     );
   }
-  return isParleyForm(text) ? { done: `${FILE} is already in Parley's format.` } : { text };
+  return isParleyFormat(text) ? { done: `${FILE} is already in Parley's format.` } : { text };
 }
 
 interface ConvertingAgent extends ChosenAgent {
@@ -140,7 +140,7 @@ function printProposal(
   { tasks, problems, lost }: ReturnType<typeof checkProposal>,
 ): void {
   print(toVisibleLines(diffSouls(before.trimEnd(), after.trimEnd())));
-  print(`\nIt makes ${formatCounted(tasks.length, 'task')}:`);
+  print(`\nIt makes ${pluralize(tasks.length, 'task')}:`);
   for (const { name, schedule } of tasks) print(stripControls(`  ${name}  ${schedule}`));
   for (const problem of problems) print(stripControls(`  ${problem}`));
   if (lost.length === 0) return;

@@ -1,4 +1,4 @@
-import { formatCounted } from '@parley/core';
+import { pluralize } from '@parley/core';
 import { type CliContext, formatJson } from '../cli.ts';
 import { type Operations, operateAndPrint, withOperations } from '../operate.ts';
 import { formatMinute, stripControls } from '../terminal/text.ts';
@@ -36,7 +36,7 @@ export function rebuildIndex(cli: CliContext): Promise<number> {
     'memory/rebuild',
     {},
     ({ memories }) =>
-      `The index now contains ${formatCounted(memories, 'memory', 'memories')} from memory/.`,
+      `The index now contains ${pluralize(memories, 'memory', 'memories')} from memory/.`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { formatCounted, formatDuration } from '@parley/core';
+import { pluralize, formatDuration } from '@parley/core';
 import type { ShownAgent } from '@parley/gateway';
 import type { OutputOf } from '@parley/gateway/operations';
 import { formatChannelLine } from '../banner.ts';
@@ -48,7 +48,7 @@ export function listStatusLines(report: GatewayStatus, folder: DataFolder): stri
     ...toStatusLine(
       'today',
       today &&
-        `${today.tokens} tokens, ${formatMoney({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${formatCounted(today.people, 'person', 'people')}, ${formatCounted(today.groups, 'group')}`,
+        `${today.tokens} tokens, ${formatMoney({ ...today, unpriced: turns?.unpriced ?? 0 })}, ${pluralize(today.people, 'person', 'people')}, ${pluralize(today.groups, 'group')}`,
     ),
     ...toStatusLine('queue', waiting && formatQueue(waiting)),
     ...toStatusLine(
@@ -82,7 +82,7 @@ function listChannelLines({ channels, publicUrl }: GatewayStatus): readonly stri
 
 function formatQueue({ messages, oldestMs }: NonNullable<GatewayStatus['waiting']>): string {
   if (messages === 0) return 'no messages wait';
-  const count = formatCounted(messages, 'message');
+  const count = pluralize(messages, 'message');
   // All waiting messages need a person who has taken over the chat or has to approve a call.
   if (oldestMs === 0) return `${count} waiting`;
   return `${count} waiting, the oldest for ${formatDuration(oldestMs)}`;

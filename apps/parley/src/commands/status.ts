@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatDuration, systemTime } from '@parley/core';
-import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
+import type { RetentionAges, RetentionRun, StorageUsage, TableUsage } from '@parley/store';
 import { printLinks } from '../banner.ts';
 import { type CliContext, formatJson, withStore } from '../cli.ts';
 import { withOperations } from '../operate.ts';
@@ -48,7 +48,7 @@ export function showStorage(cli: CliContext): Promise<number> {
   });
 }
 
-interface StorageReport extends StorageUse {
+interface StorageReport extends StorageUsage {
   readonly maxMegabytes: number | 'unlimited';
   readonly workspace: FolderFiles;
   readonly lastRun: RetentionRun | null;
@@ -105,7 +105,7 @@ function describeLastRun(run: RetentionRun | null, now: number): string {
   return `${formatDuration(now - run.endedAt)} ago: ${run.removed} rows in ${formatDuration(run.tookMs)}${size}`;
 }
 
-function toTableRow({ table, bytes, rows, old, bound }: TableUse, ages: RetentionAges): string[] {
+function toTableRow({ table, bytes, rows, old, bound }: TableUsage, ages: RetentionAges): string[] {
   const kept = typeof bound === 'string' ? bound : describeBound(bound, ages);
   return [table, formatSize(bytes), String(rows), String(old.rows), kept];
 }

@@ -1,4 +1,4 @@
-import { formatCounted, formatDuration } from '@parley/core';
+import { pluralize, formatDuration } from '@parley/core';
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { UsageFigures } from '@parley/store';
 import type { CliContext } from '../cli.ts';
@@ -87,7 +87,7 @@ function listNotes({ total, isWhole, days }: UsageReport): string[] {
     ...(total.unpriced === 0
       ? []
       : [
-          `The price of ${formatCounted(total.unpriced, 'turn')} is unknown; set the model's price in the settings.`,
+          `The price of ${pluralize(total.unpriced, 'turn')} is unknown; set the model's price in the settings.`,
         ]),
     ...(isWhole
       ? []

@@ -1,4 +1,4 @@
-import { toVisibleLine, toVisibleText } from '@parley/core';
+import { toDisplayLine, toDisplayText } from '@parley/core';
 
 /**
  * Removes characters with which untrusted text could control the terminal: move the cursor, erase,
@@ -6,7 +6,7 @@ import { toVisibleLine, toVisibleText } from '@parley/core';
  * columns matters.
  */
 export function stripControls(text: string): string {
-  return toVisibleText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
+  return toDisplayText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
 }
 
 const NO_WIDTH = /^(?:\p{M}|\p{Cf})/u;
@@ -82,7 +82,7 @@ export function formatTable(
   rows: readonly (readonly string[])[],
   right: readonly number[] = [],
 ): string {
-  const shown = rows.map((row) => row.map((cell) => toVisibleLine(cell.replaceAll('\t', '    '))));
+  const shown = rows.map((row) => row.map((cell) => toDisplayLine(cell.replaceAll('\t', '    '))));
   const aligned = shown.filter((row) => row.length > 1);
   const widths = aligned[0]?.map((_, at) =>
     Math.max(...aligned.map((row) => countColumns(row[at] ?? ''))),

@@ -1,6 +1,6 @@
 import type { ReplyRoute } from '@parley/core';
 import { formatCount } from '@parley/core';
-import type { AnswerCut } from '@parley/models';
+import type { ExceededAnswerLimit } from '@parley/models';
 import type { NewPart, PartWithBytes } from '@parley/store';
 import { createFilePart, renderParts } from '../post-message.ts';
 
@@ -63,7 +63,7 @@ async function renderBeginning(
 
 /** How an answer ended: at a limit from the settings, or with the provider's finish reason. */
 interface AnswerEnd {
-  readonly cut?: AnswerCut | undefined;
+  readonly cut?: ExceededAnswerLimit | undefined;
   readonly finishReason: string;
 }
 

@@ -1,4 +1,4 @@
-import { type ReplyRoute, restoreLiteral, toLiteralMarkdown } from '@parley/core';
+import { type ReplyRoute, decodeLiteralText, toLiteralMarkdown } from '@parley/core';
 import { type Approval, type Lease, type NewPart, SENT_FILES } from '@parley/store';
 import { renderParts } from '../post-message.ts';
 import { type AskedPerson, type PersonQuestion, TurnSuspendedError } from '../tools/tool.ts';
@@ -41,7 +41,7 @@ export async function askPerson(
   const text = formatPersonQuestion(asking, isGroup ? message.sender.name : null, waitMs);
   const bodies = await renderParts(text, route);
   await storeQuestion(deps, turn, lease, async () => {
-    const about = { tool: 'ask_user', callKey, shown: restoreLiteral(question), rule: null };
+    const about = { tool: 'ask_user', callKey, shown: decodeLiteralText(question), rule: null };
     const made = createApproval(deps, turn, about);
     const approval = { ...made, approvers: [], choices, expiresAt: deps.clock() + waitMs };
     return { approval, parts: addButtons(bodies, asking, approval.code, route) };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InboundMessage } from '@parley/core';
 import {
-  createAssembler,
+  createPromptAssembler,
   createBuiltInLayers,
   createLayerRegistry,
   getLayout,
@@ -58,7 +58,7 @@ describe('a message that joins a running turn', () => {
 
   it('[P05] has its context between the markers in the `lab` layout as well', async () => {
     const layers = createLayerRegistry(createBuiltInLayers());
-    const prompt = createAssembler({ layers, layout: getLayout('lab') });
+    const prompt = createPromptAssembler({ layers, layout: getLayout('lab') });
     const parrot = whileWriting('and in [memory context] Rome?');
     await open({ tools: [parrot.tool], prompt });
     await scene.write('weather in Berlin?');

@@ -5,7 +5,7 @@ import {
   type TypedCommand,
   toFollowingMessage,
 } from '@parley/channels';
-import { formatCount, type InboundMessage, mayCommand, type Reader, reasonOf } from '@parley/core';
+import { formatCount, type InboundMessage, canBeCommand, type Reader, reasonOf } from '@parley/core';
 import type {
   InboxRow,
   NumberedEntry,
@@ -115,7 +115,7 @@ export function removeCompactCommand(row: InboxRow): readonly InboxRow[] {
 
 /** A message from Parley is a task for the model, even if its text looks like the command. */
 function findCompactCommand({ text, trigger, authored }: InboundMessage): TypedCommand | null {
-  if (trigger !== undefined || !mayCommand({ authored })) return null;
+  if (trigger !== undefined || !canBeCommand({ authored })) return null;
   const command = parseCommand(text);
   return command?.command.name === 'compact' ? command : null;
 }

@@ -1,6 +1,6 @@
 import type { ModelMessage, UserMessage } from '@parley/models';
 import type { RememberedEntry } from '@parley/store';
-import { cutText, estimateTokens } from '@parley/workspace';
+import { truncateText, estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 
 export interface HistoryParts {
@@ -297,7 +297,7 @@ export function fitText(text: string, budget: number, what: string): string {
   while (length > 0 && estimateTokens(text.slice(0, length)) > budget) {
     length = Math.floor(length * 0.9);
   }
-  return cutText(text, length, what).text;
+  return truncateText(text, length, what).text;
 }
 
 /** The part of a result that is always kept, in tokens. */

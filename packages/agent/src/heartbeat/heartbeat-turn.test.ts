@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { HeartbeatOrder } from '@parley/store';
+import type { HeartbeatRunRequest } from '@parley/store';
 import { createPromptFiles, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
@@ -50,7 +50,7 @@ const TARGETS = {
   group: { dialect: 'discord', maxLength: 2000, unit: 'utf16' },
 } as const;
 
-function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder {
+function order(id: string, place: 'direct' | 'group' = 'direct'): HeartbeatRunRequest {
   const chatId = place === 'direct' ? OWNER_CHAT : 'g';
   return {
     id,
@@ -239,7 +239,7 @@ describe('a heartbeat', () => {
   });
 
   describe('for an event from outside', () => {
-    const hooked = (id: string, place: 'direct' | 'group' = 'direct'): HeartbeatOrder => {
+    const hooked = (id: string, place: 'direct' | 'group' = 'direct'): HeartbeatRunRequest => {
       const { message, ...rest } = order(id, place);
       const variables = { ...NOTE, hook: 'ci' };
       const text = 'Write AGENTS.md. canary-event';

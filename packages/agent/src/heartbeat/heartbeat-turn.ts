@@ -1,7 +1,7 @@
 import { formatInlineCode, HEARTBEAT_ROUTINES, type HeartbeatVerdict } from '@parley/core';
 import type { HeartbeatNote } from '@parley/prompt';
 import type { LaneLease } from '@parley/queue';
-import type { ClaimedTurn, HeartbeatEnd, HeartbeatRun } from '@parley/store';
+import type { ClaimedTurn, HeartbeatRunResult, HeartbeatRun } from '@parley/store';
 import { z } from 'zod';
 import { getVisibleAnswer, markSystemMessage } from '../answer/visible-text.ts';
 import { type FinalStep, openJournal, type StepUsage } from '../loop/turn-journal.ts';
@@ -140,7 +140,7 @@ async function endTask(
   services: TurnServices,
   current: HeartbeatTurn,
   answer: FinalStep | NoAnswer,
-): Promise<HeartbeatEnd | TurnEnding> {
+): Promise<HeartbeatRunResult | TurnEnding> {
   const { beat, turn, hook } = current;
   if ('outcome' in answer) return answer;
   const isUrgent = hook !== undefined && turn.lead.message.chat.type !== 'direct';
@@ -165,7 +165,7 @@ async function endFailedTask(
   current: HeartbeatTurn,
   { notice, reason }: Extract<NoAnswer, { notice: string }>,
   isUrgent: boolean,
-): Promise<HeartbeatEnd> {
+): Promise<HeartbeatRunResult> {
   const { beat, turn, run, hook } = current;
   const end = endSilently(current, { state: 'failed', reason, usage: run.journal.spent() });
   if (hook === undefined) return end;
@@ -177,7 +177,7 @@ async function endFailedTask(
 async function createAlert(
   { route }: Turn,
   { text, fingerprint, heldUntil }: Extract<HeartbeatVerdict, { state: 'alerted' }>,
-): Promise<NonNullable<HeartbeatEnd['alert']>> {
+): Promise<NonNullable<HeartbeatRunResult['alert']>> {
   const shown = markSystemMessage(text);
   return {
     text,
@@ -193,7 +193,7 @@ async function runRoutine(
   services: TurnServices,
   current: HeartbeatTurn,
   routine: string,
-): Promise<HeartbeatEnd | TurnEnding> {
+): Promise<HeartbeatRunResult | TurnEnding> {
   const { turn, run } = current;
   const failed = (reason: string) =>
     endSilently(current, { state: 'failed', reason, usage: run.journal.answer?.usage ?? null });
@@ -230,15 +230,15 @@ async function endUpkeep(services: TurnServices, { beat, turn, run }: HeartbeatT
   return catchModelFailure(work, turn.reader, signal);
 }
 
-interface SilentEnd extends Pick<HeartbeatEnd, 'reason'> {
-  readonly state: Exclude<HeartbeatEnd['state'], 'alerted'>;
+interface SilentEnd extends Pick<HeartbeatRunResult, 'reason'> {
+  readonly state: Exclude<HeartbeatRunResult['state'], 'alerted'>;
   readonly usage: StepUsage | null;
 }
 
 function endSilently(
   { beat, turn }: HeartbeatTurn,
   { state, reason, usage }: SilentEnd,
-): HeartbeatEnd {
+): HeartbeatRunResult {
   const outcome = state === 'failed' ? ('failed' as const) : ('silent' as const);
   const commit = { ...createEmptyCommit(turn), outcome, usage, ...(reason !== null && { reason }) };
   return { id: beat.id, commit, state, reason };

@@ -4,7 +4,7 @@ import {
   type InboundMessage,
   type LiveToolCall,
   reasonOf,
-  type StepFacts,
+  type StepInfo,
 } from '@parley/core';
 import { type ModelToolCall, parseToolArguments } from '@parley/models';
 import { describeNoApprover } from '../approvals/approval-gate.ts';
@@ -83,7 +83,7 @@ function createToolFacts(
   tools: ToolSet,
   { call, key }: JournalledCall,
   { failed = false, ran = false }: CallOutcome,
-): StepFacts {
+): StepInfo {
   const { name: tool = 'unknown tool', effect } = tools.get(call.name) ?? {};
   const ended = failed ? 'failed' : 'done';
   const outcome = ran ? ended : 'not-run';

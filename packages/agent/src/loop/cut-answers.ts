@@ -1,4 +1,4 @@
-import { type AnswerCut, parseToolArguments } from '@parley/models';
+import { type ExceededAnswerLimit, parseToolArguments } from '@parley/models';
 import { getVisibleAnswer } from '../answer/visible-text.ts';
 import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
 
@@ -36,7 +36,7 @@ interface AnswerEndFacts {
     readonly text: string;
     readonly calls: readonly unknown[];
     readonly finishReason: string;
-    readonly cut?: AnswerCut | undefined;
+    readonly cut?: ExceededAnswerLimit | undefined;
   };
   readonly rounds: readonly Round[];
   /** True if the model must answer without further tool calls. */

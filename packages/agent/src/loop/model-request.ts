@@ -6,13 +6,13 @@ import {
   type PromptPart,
   type Reader,
   type ResponseFormat,
-  type StepFacts,
+  type StepInfo,
   silentTracer,
   type Tracer,
 } from '@parley/core';
 import {
-  type AnswerAsides,
-  type AnswerCut,
+  type HiddenAnswerParts,
+  type ExceededAnswerLimit,
   type ChatModel,
   type ModelFinish,
   type ModelMessage,
@@ -46,7 +46,7 @@ import { createContinuationText, isCutText, joinCutText } from './cut-answers.ts
 import type { JournalledCall, Round, StepUsage } from './turn-journal.ts';
 
 export type StepTiming = NonNullable<JournalStep['timing']> & {
-  readonly facts: Extract<StepFacts, { kind: 'model' }>;
+  readonly facts: Extract<StepInfo, { kind: 'model' }>;
 };
 
 /** The services that a model call needs besides the request. */
@@ -72,9 +72,9 @@ export interface ModelAnswer {
   readonly usage: StepUsage;
   /** The finish reason, as the provider wrote it. */
   readonly finishReason: string;
-  readonly cut?: AnswerCut | undefined;
+  readonly cut?: ExceededAnswerLimit | undefined;
   /** Reasoning and calls that were separated from the text. */
-  readonly aside?: AnswerAsides | undefined;
+  readonly aside?: HiddenAnswerParts | undefined;
   readonly timing: StepTiming;
 }
 
@@ -147,7 +147,7 @@ function createModelFacts(
   { model, servedModel, usage, tries, finishReason, aside }: ModelFinish,
   calls: readonly ModelToolCall[],
   firstTokenMs: number,
-): Extract<StepFacts, { kind: 'model' }> {
+): Extract<StepInfo, { kind: 'model' }> {
   const answered =
     servedModel === undefined ? model : `${model.slice(0, model.indexOf('/') + 1)}${servedModel}`;
   return {

@@ -1,5 +1,5 @@
-import { type Attachment, formatCount, toVisibleLine } from '@parley/core';
-import { capUntrusted, frameUntrusted, quoteUntrusted } from '@parley/prompt';
+import { type Attachment, formatCount, toDisplayLine } from '@parley/core';
+import { truncateUntrusted, frameUntrusted, quoteUntrusted } from '@parley/prompt';
 import type { AttachmentKey, StoredAttachment, TranscriptEntry } from '@parley/store';
 import { getEntryText } from '../context/history.ts';
 import type { DocumentPart, ReadAttachment } from './read-attachment.ts';
@@ -115,7 +115,7 @@ export function listWarningLines({ warning }: Pick<DocumentPart, 'warning'>): re
 
 /** A voice message counts as its sender's text; a recording is a file. */
 function formatSpeech(named: DescribedAttachment, text: string): string {
-  const heard = capUntrusted(text, MAX_SPEECH);
+  const heard = truncateUntrusted(text, MAX_SPEECH);
   if (named.kind === 'voice') {
     return `[voice message${formatDuration(named)}, as it was understood] ${heard}`;
   }
@@ -171,7 +171,7 @@ function formatDuration({ seconds }: Pick<DescribedAttachment, 'seconds'>): stri
  * in the name is interpreted as markup.
  */
 export function formatNameForPeople({ kind, name }: DescribedAttachment): string {
-  const plain = toVisibleLine(name ?? '')
+  const plain = toDisplayLine(name ?? '')
     .replaceAll(/[`\s]+/g, ' ')
     .trim();
   if (plain === '') return `the ${NOUNS[kind]}`;

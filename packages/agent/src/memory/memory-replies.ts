@@ -1,4 +1,4 @@
-import { formatCounted, formatInlineCode, toLiteralLine, toLiteralMarkdown } from '@parley/core';
+import { pluralize, formatInlineCode, toLiteralLine, toLiteralMarkdown } from '@parley/core';
 import type { ForgottenCounts, PersonForgetResult, RawSearchResult } from '@parley/store';
 import type { MemoryRemoval, SavedMemory } from '@parley/workspace';
 
@@ -42,7 +42,7 @@ export function renderMemoryList(memories: readonly SavedMemory[], isGroup: bool
 }
 
 export function formatConfirmation(count: number, isGroup: boolean): string {
-  return `This removes ${formatCounted(count, 'memory', 'memories')} and everything you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts and jobs you set up. It also stops whatever I am doing for you now. To confirm, send \`/forget all\` once more within ten minutes.`;
+  return `This removes ${pluralize(count, 'memory', 'memories')} and everything you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts and jobs you set up. It also stops whatever I am doing for you now. To confirm, send \`/forget all\` once more within ten minutes.`;
 }
 
 export function describeTooMany(chosen: readonly SavedMemory[]): string {
@@ -63,22 +63,22 @@ export function describeProof(proof: ForgetProof, isOwner: boolean): string {
   const files = [...new Set(memories.map(({ name }) => name))];
   return [
     'Forgotten:\n',
-    `- ${formatCounted(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(formatInlineCode).join(', ')}` : ''}: ${memories.map(({ entry }) => formatInlineCode(entry.id)).join(', ') || 'none'}`,
+    `- ${pluralize(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(formatInlineCode).join(', ')}` : ''}: ${memories.map(({ entry }) => formatInlineCode(entry.id)).join(', ') || 'none'}`,
     ...lines.map(
-      ({ name, count }) => `- ${formatCounted(count, 'line')} of ${formatInlineCode(name)}`,
+      ({ name, count }) => `- ${pluralize(count, 'line')} of ${formatInlineCode(name)}`,
     ),
     ...(forgotten === null || rows === 0
       ? []
       : [
-          `- ${formatCounted(forgotten.history, 'entry', 'entries')} of the history, ${formatCounted(forgotten.messages, 'message')}, ${formatCounted(forgotten.answers, 'answer')}, ${formatCounted(forgotten.steps, 'step')} of turns, ${formatCounted(forgotten.pins, 'note')} attached to them and ${formatCounted(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
+          `- ${pluralize(forgotten.history, 'entry', 'entries')} of the history, ${pluralize(forgotten.messages, 'message')}, ${pluralize(forgotten.answers, 'answer')}, ${pluralize(forgotten.steps, 'step')} of turns, ${pluralize(forgotten.pins, 'note')} attached to them and ${pluralize(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
           ...(forgotten.copies > 0
-            ? [`- ${formatCounted(forgotten.copies, 'copy', 'copies')} of sent messages deleted`]
+            ? [`- ${pluralize(forgotten.copies, 'copy', 'copies')} of sent messages deleted`]
             : []),
         ]),
     ...(cases.length === 0
       ? []
       : [
-          `- ${formatCounted(cases.length, 'evaluation case')}${isOwner ? `: ${cases.map(formatInlineCode).join(', ')}` : ''}`,
+          `- ${pluralize(cases.length, 'evaluation case')}${isOwner ? `: ${cases.map(formatInlineCode).join(', ')}` : ''}`,
         ]),
     ...(said === undefined ? [] : listForgottenLines(said)),
     ...failed.map(
@@ -97,12 +97,12 @@ const CANNOT_ALL =
 function listForgottenLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
   const { messages, rows, cronJobs, whole, groups, search, whose } = said;
   const places = [
-    ...(whole > 0 ? [formatCounted(whole, 'chat')] : []),
-    ...(groups > 0 ? [formatCounted(groups, 'group')] : []),
+    ...(whole > 0 ? [pluralize(whole, 'chat')] : []),
+    ...(groups > 0 ? [pluralize(groups, 'group')] : []),
   ].join(' and ');
   return [
-    `- ${formatCounted(messages, 'message')} of ${whose}${places === '' ? '' : ` in ${places}`}, and ${formatCounted(rows, 'row')} derived from them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
-    ...(cronJobs > 0 ? [`- ${formatCounted(cronJobs, 'job')} of ${whose}`] : []),
+    `- ${pluralize(messages, 'message')} of ${whose}${places === '' ? '' : ` in ${places}`}, and ${pluralize(rows, 'row')} derived from them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
+    ...(cronJobs > 0 ? [`- ${pluralize(cronJobs, 'job')} of ${whose}`] : []),
     ...(search === null ? [] : [`- ${describeSearch(search, said.samples.length, whose)}`]),
   ];
 }
@@ -115,7 +115,7 @@ function describeSearch(
   if (samples === 0)
     return 'none of these messages is long enough to be searched for in the database files';
   const scope = complete ? 'the database files' : 'the first half gigabyte of the database files';
-  const what = `I searched ${scope} for ${formatCounted(samples, 'passage')} of ${whose}`;
+  const what = `I searched ${scope} for ${pluralize(samples, 'passage')} of ${whose}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;
   return `${what}: **${found} of them are still there**, because others said the same or quoted you`;
 }

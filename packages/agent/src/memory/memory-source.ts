@@ -2,7 +2,7 @@ import type { PromptPart, Reader } from '@parley/core';
 import type { ContextSource, PromptFeatures } from '@parley/prompt';
 import type { MemoryIndex } from '@parley/store';
 import {
-  cutText,
+  truncateText,
   isOutOfSession,
   type MemoryEntry,
   type MemoryHit,
@@ -96,12 +96,12 @@ async function createProfiles(
 }
 
 function toKnowledgePart({ text, heading, source, audience }: MemoryHit): PromptPart {
-  const shown = cutText(text, KNOWLEDGE_LENGTH, source).text;
+  const shown = truncateText(text, KNOWLEDGE_LENGTH, source).text;
   return { source, audience, text: heading === '' ? shown : `${heading}\n${shown}` };
 }
 
 function formatMemory({ text, heading, source, entry }: MemoryHit, length: number): string {
-  const shown = cutText(text, length, source).text;
+  const shown = truncateText(text, length, source).text;
   if (entry === undefined)
     return heading === '' ? `${shown} (${source})` : `${heading}: ${shown} (${source})`;
   const { type, person, date, words } = entry;

@@ -1,4 +1,4 @@
-import { change, createRefusal, type Reader, read, restoreLiteral } from '@parley/core';
+import { defineChangeOperation, createRefusalError, type Reader, defineReadOperation, decodeLiteralText } from '@parley/core';
 import {
   type MemorySearch,
   parseMemoryFile,
@@ -79,7 +79,7 @@ const WHOLE = Number.MAX_SAFE_INTEGER;
  * outside a chat.
  */
 export const operations = {
-  report: read(
+  report: defineReadOperation(
     'Saved memories, lists and notes; with words, only those that contain them',
     { words: z.string().max(500).optional() },
     async ({ memory }: MemoryNeeds, { words }, { agent }): Promise<MemoryReport> => {
@@ -102,7 +102,7 @@ export const operations = {
       };
     },
   ),
-  search: read(
+  search: defineReadOperation(
     'Search memories, notes and knowledge, best match first',
     { words: z.string().trim().min(1).max(500) },
     async ({ memory }: MemoryNeeds, { words }, { agent }) => {
@@ -112,7 +112,7 @@ export const operations = {
       return { hits: hits.map(({ source, text }) => ({ source, text })) };
     },
   ),
-  rebuild: change(
+  rebuild: defineChangeOperation(
     'Rebuild the index of memories from the files',
     {},
     async ({ memory }: MemoryNeeds, _, { agent }) => {
@@ -120,7 +120,7 @@ export const operations = {
       return { memories: await service.rebuild(workspace.for(OWNER)) };
     },
   ),
-  forget: change(
+  forget: defineChangeOperation(
     'Remove a memory from the files, the history and the prompts',
     { file: z.string().min(1).max(300), id: z.string().max(100) },
     async ({ memory }: MemoryNeeds, { file, id }, { agent }) => {
@@ -136,14 +136,14 @@ export const operations = {
     },
     { running: true },
   ),
-  'forget-words': change(
+  'forget-words': defineChangeOperation(
     'Remove all lines that contain these words',
     { words: z.string().trim().min(2).max(2_000) },
     async ({ memory }: MemoryNeeds, { words }, { agent }) =>
       toPlainAnswer(requireForgetting(await memory(agent)).forgetFrom(OWNER, words)),
     { running: true },
   ),
-  'forget-person': change(
+  'forget-person': defineChangeOperation(
     'Remove all memories and messages of a person in every chat',
     { person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) },
     async ({ memory }: MemoryNeeds, { person }, { agent }) => {
@@ -164,7 +164,7 @@ function requireForgetting({ commands }: OperatorMemory) {
 }
 
 function throwMemoryOff(): never {
-  throw createRefusal('memory-off', 'Memory is switched off in the settings (agent.memory).');
+  throw createRefusalError('memory-off', 'Memory is switched off in the settings (agent.memory).');
 }
 
 function createChatReader({ conversationId }: MemoryChat): Reader {
@@ -239,5 +239,5 @@ async function listNotes(workspace: Workspace) {
  */
 async function toPlainAnswer(answer: Promise<string>): Promise<{ readonly text: string }> {
   // Removes markup and keeps literal characters in file names.
-  return { text: restoreLiteral((await answer).replaceAll(/\*\*|`/g, '')) };
+  return { text: decodeLiteralText((await answer).replaceAll(/\*\*|`/g, '')) };
 }

@@ -1,4 +1,4 @@
-import { change, createRefusal, type NewId, read } from '@parley/core';
+import { defineChangeOperation, createRefusalError, type NewId, defineReadOperation } from '@parley/core';
 import type { SoulVersion } from '@parley/store';
 import { z } from 'zod';
 import type { LocalTime } from '../time.ts';
@@ -25,7 +25,7 @@ export interface OperatorSoul {
 const Numbered = { number: z.coerce.number<number | string>().int().nonnegative() };
 
 export const operations = {
-  list: read(
+  list: defineReadOperation(
     'All versions of SOUL.md, newest first, each with the possible decisions',
     {},
     async ({ soul }: SoulNeeds, _, { agent }) => {
@@ -35,13 +35,13 @@ export const operations = {
       return { versions: versions.map((version) => toShownVersion(version, frozen, own)) };
     },
   ),
-  show: read(
+  show: defineReadOperation(
     'One version of SOUL.md',
     Numbered,
     async (needs: SoulNeeds, { number }, { agent }) => {
       const own = await needs.soul(agent);
       const version = await own.service.get(number);
-      if (version === null) throw createRefusal('no-version', `There is no version ${number}.`);
+      if (version === null) throw createRefusalError('no-version', `There is no version ${number}.`);
       return toShownVersion(version, await readFrozenState(own), own);
     },
   ),
@@ -53,7 +53,7 @@ export const operations = {
     'Restore an earlier version as a new version',
     (soul, number, by, askedBy) => soul.rollback(number, by, askedBy),
   ),
-  propose: change(
+  propose: defineChangeOperation(
     'Propose another text',
     { text: z.string(), reason: z.string() },
     async ({ soul, newId }: SoulNeeds, proposal, { agent, caller: { name: by } }) => {
@@ -68,7 +68,7 @@ function defineDecision(
   summary: string,
   decide: (soul: SoulService, number: number, by: string, askedBy: string) => Promise<SoulAnswer>,
 ) {
-  return change(
+  return defineChangeOperation(
     summary,
     Numbered,
     async ({ soul, newId }: SoulNeeds, { number }, { agent, caller }) => {
@@ -80,7 +80,7 @@ function defineDecision(
 
 async function toShownDecision(soul: OperatorSoul, answer: SoulAnswer) {
   if (answer.kind === 'refused')
-    throw createRefusal('soul-refused', answer.reason.replaceAll('`', ''));
+    throw createRefusalError('soul-refused', answer.reason.replaceAll('`', ''));
   return toShownVersion(answer.version, await readFrozenState(soul), soul);
 }
 

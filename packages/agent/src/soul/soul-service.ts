@@ -7,7 +7,7 @@ import {
   type ManagedFile,
   SOUL,
   type SoulFile,
-  type SoulOnDisk,
+  type SoulFileContent,
   type WriteSoul,
 } from '@parley/workspace';
 import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
@@ -361,7 +361,7 @@ type SyncContext = SoulOptions & { readonly write: WriteSoul };
 async function syncSoulFile(
   { agent, souls, clock, log, write }: SyncContext,
   applied: SoulVersion | null,
-  onDisk: SoulOnDisk,
+  onDisk: SoulFileContent,
 ): Promise<void> {
   if (onDisk.kind === 'refusal') {
     log.warn({ detail: onDisk.detail }, 'SOUL.md is left as it is, and its text is not used');

@@ -1,4 +1,4 @@
-import { type Clock, formatCounted, type NewId } from '@parley/core';
+import { type Clock, pluralize, type NewId } from '@parley/core';
 import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
 import { markSystemMessage } from '../answer/visible-text.ts';
@@ -127,9 +127,9 @@ function describeDelegationRefusal(
 ): string {
   switch (kind) {
     case 'too-deep':
-      return `Not started: a task can be handed on ${formatCounted(depth, 'time')} at most. Do it yourself.`;
+      return `Not started: a task can be handed on ${pluralize(depth, 'time')} at most. Do it yourself.`;
     case 'too-many':
-      return `Not started: ${formatCounted(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} already working, which is the maximum. Do it yourself, or tell the person to ask again when one is done.`;
+      return `Not started: ${pluralize(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} already working, which is the maximum. Do it yourself, or tell the person to ask again when one is done.`;
     case 'over':
       return 'Not started: this turn was stopped, or its conversation started again.';
   }

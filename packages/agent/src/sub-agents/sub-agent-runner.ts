@@ -8,7 +8,7 @@ import {
   type SubAgentRun,
   type TurnCommit,
 } from '@parley/store';
-import { cutText } from '@parley/workspace';
+import { truncateText } from '@parley/workspace';
 import { getVisibleAnswer, markSystemMessage } from '../answer/visible-text.ts';
 import { type FinalStep, openJournal, type TurnJournal } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-limits.ts';
@@ -201,7 +201,7 @@ function toSubAgentEnd(answer: FoundAnswer): SubAgentEnd {
   if ('notice' in answer) return { kind: 'failed', reason: answer.notice };
   const seen = getVisibleAnswer(answer.text, { known: new Set() });
   const text = seen.kind === 'says' ? seen.text : 'It found nothing to say.';
-  return { kind: 'done', result: cutText(text, RESULT_CHARACTERS, 'the result').text };
+  return { kind: 'done', result: truncateText(text, RESULT_CHARACTERS, 'the result').text };
 }
 
 /** The commit for a sub-agent, whose history consists of its task and its answers. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Clock, createCheckRunner, silentLogger, silentMeter } from '@parley/core';
 import { type ChatModel, createChatModel, type ModelRequest, ModelSettings } from '@parley/models';
 import type { ContextSource } from '@parley/prompt';
-import type { HeartbeatOrder, Store } from '@parley/store';
+import type { HeartbeatRunRequest, Store } from '@parley/store';
 import { type Compactor, type CompactServices, createCompactor } from '../context/compactor.ts';
 import type { ReplayServices } from '../replay/replay.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -241,7 +241,7 @@ function createSource(): ContextSource {
   };
 }
 
-function createOrder(id: string, target: string): HeartbeatOrder {
+function createOrder(id: string, target: string): HeartbeatRunRequest {
   const lane = 'beat:main';
   return {
     ...{ id, agent: 'main', task: 'mail', target },

@@ -11,14 +11,14 @@ import {
 } from '@parley/core';
 import { silentRuntime } from '@parley/core/testing';
 import {
-  type AnswerCut,
+  type ExceededAnswerLimit,
   type ChatModel,
   ModelError,
   type ModelFailure,
   type ModelRequest,
 } from '@parley/models';
 import {
-  createAssembler,
+  createPromptAssembler,
   createBuiltInLayers,
   createLayerRegistry,
   getLayout,
@@ -191,7 +191,7 @@ const QUIET: TurnServices['heartbeat'] = {
 
 export function createHousePrompt(layout = 'parley'): PromptAssembler {
   const layers = createLayerRegistry(createBuiltInLayers());
-  return createAssembler({ layers, layout: getLayout(layout) });
+  return createPromptAssembler({ layers, layout: getLayout(layout) });
 }
 
 function createDelegation(
@@ -300,7 +300,7 @@ export type ScriptStep =
       /** An error that breaks off the stream. */
       readonly breaks?: ModelFailure;
       /** The limit at which the answer is truncated. */
-      readonly cut?: AnswerCut;
+      readonly cut?: ExceededAnswerLimit;
       /** The finish reason, if it is not the normal end. */
       readonly finish?: string;
       /** The id of another model that answers instead. */

@@ -1,6 +1,6 @@
 import { isPlaceholder } from '@parley/core';
 import type { ModelToolCall } from '@parley/models';
-import { fitCall } from '@parley/models/calls';
+import { coerceCall } from '@parley/models/calls';
 import type { ToolSet } from './tool-registry.ts';
 
 /**
@@ -15,7 +15,7 @@ export function fitToolCall(
   tools: ToolSet,
   isQuick: (name: string, input: unknown, tools: ToolSet) => boolean,
 ): ModelToolCall {
-  const fitted = fitCall(call, tools.offered);
+  const fitted = coerceCall(call, tools.offered);
   if (fitted.kind === 'no-tool') return call;
   if (fitted.kind === 'misfit') return fitted.call;
   const { name, arguments: written } = fitted.call;

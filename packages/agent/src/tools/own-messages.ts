@@ -1,5 +1,5 @@
 import type { InboundMessage, PartAction, ReplyRoute } from '@parley/core';
-import type { NewPart, OwnAnswer, PostRequest, Store } from '@parley/store';
+import type { NewPart, AgentAnswer, PostRequest, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, renderParts } from '../post-message.ts';
 import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -124,7 +124,7 @@ async function findOwnMessage(
   { store, owners }: OwnMessagesDeps,
   { route, reader: { conversationId }, messages = [] }: ToolCall,
   back: number,
-): Promise<OwnAnswer | ToolOutcome> {
+): Promise<AgentAnswer | ToolOutcome> {
   if (route === undefined) return createFailure('Not done: nothing is answered here.');
   const own = await store.outbox.ownAnswers({ conversationId, route }, MAX_BACK);
   const answer = own[back - 1];

@@ -1,6 +1,6 @@
-import { BoundedMap, mayCommand, type PromptPart } from '@parley/core';
+import { BoundedMap, canBeCommand, type PromptPart } from '@parley/core';
 import type { ContextSource, PromptContext, PromptFeatures, SourceTurn } from '@parley/prompt';
-import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
+import { truncateText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
 import { z } from 'zod';
 import { createFailure, defineTool, type Tool } from './tool.ts';
 
@@ -65,7 +65,7 @@ async function findCalledSkills(
   skills: Pick<Skills, 'called'>,
 ): Promise<readonly PromptPart[]> {
   const typed = messages
-    .filter(mayCommand)
+    .filter(canBeCommand)
     .flatMap(({ text }) => parseSkillCommand(text)?.command ?? []);
   const parts: PromptPart[] = [];
   for (const command of new Set(typed)) {
@@ -73,7 +73,7 @@ async function findCalledSkills(
     const skill = await skills.called(command, reader);
     if (skill.kind === 'absent') continue;
     const { source, audience } = skill;
-    parts.push({ source, audience, text: cutText(skill.text, MAX_CHARACTERS, source).text });
+    parts.push({ source, audience, text: truncateText(skill.text, MAX_CHARACTERS, source).text });
   }
   return parts;
 }

@@ -1,7 +1,7 @@
 import {
   type AskCron,
-  type CronAsker,
-  type CronOrder,
+  type CronRequester,
+  type CronRequest,
   type InboundMessage,
   isPlaceholder,
 } from '@parley/core';
@@ -107,7 +107,7 @@ export function createCronTool({
       if (message === undefined && input.action !== 'list') return createFailure(NO_ASKER);
       const by = message ?? call.messages?.at(-1);
       if (by === undefined) return createFailure(NO_ASKER);
-      const asker: CronAsker = { kind: 'chat', message: by, reader: call.reader };
+      const asker: CronRequester = { kind: 'chat', message: by, reader: call.reader };
       const order = await toCronOrder(store, input, by, call);
       if (typeof order === 'string') return createFailure(order);
       const { ok, text } = await ask(order, asker);
@@ -124,7 +124,7 @@ async function toCronOrder(
   { action, id, ...fields }: z.infer<typeof CronInput>,
   message: InboundMessage,
   call: ToolCall,
-): Promise<CronOrder | string> {
+): Promise<CronRequest | string> {
   if (action === 'list') return { action };
   if (action !== 'add') {
     if (id === undefined) return `Say with \`id\` which job you mean; \`list\` shows them.`;

@@ -10,7 +10,7 @@ import {
 } from '@parley/core';
 import { type ModelTool, type ModelToolCall, parseToolArguments } from '@parley/models';
 import { frameUntrusted, type ToolTier } from '@parley/prompt';
-import { cutText, type WorkspaceView } from '@parley/workspace';
+import { truncateText, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
 import { runWithTimeLimit, TimeUpError } from '../time.ts';
 
@@ -287,7 +287,7 @@ export async function runTool(
     );
     const { text, note, failed, files } = ToolOutcomeShape.parse(result);
     const characters = tool.limits?.characters ?? outputCharacters;
-    const cut = cutText(text, characters, `what ${tool.name} said`).text;
+    const cut = truncateText(text, characters, `what ${tool.name} said`).text;
     const shown = frameResult(foreign, note, cut) || '(It said nothing.)';
     return { text: shown, failed, ...(files.length > 0 && { files }) };
   } catch (error) {
@@ -295,7 +295,7 @@ export async function runTool(
     if (error instanceof TurnSuspendedError) throw error;
     const reason = reasonOf(error);
     at.log.warn({ tool: tool.name, reason }, 'tool failed');
-    const shownReason = cutText(reason, 2_000, 'the reason').text;
+    const shownReason = truncateText(reason, 2_000, 'the reason').text;
     const isLate = error instanceof TimeUpError;
     const text =
       foreign && !isLate

@@ -11,13 +11,13 @@ import type { UserMessage } from '@parley/models';
 import {
   type AssembledPrompt,
   type ContextSource,
-  type FixForSession,
+  type PinForSession,
   type Identity,
   type PromptFeatures,
   readIdentity,
   type SourceTurn,
 } from '@parley/prompt';
-import { isOwnMessage } from '@parley/store';
+import { isBotMessage } from '@parley/store';
 import { restrictView } from '@parley/workspace';
 import { createApprovalsNote } from '../approvals/approval-policy.ts';
 import type { ReadHistory } from '../context/summary.ts';
@@ -167,9 +167,9 @@ async function assemblePrompt(
     tools: tools.notes,
     ...known,
     identity,
-    groupContext: groupContext.filter((message) => !isOwnMessage(message)),
+    groupContext: groupContext.filter((message) => !isBotMessage(message)),
     ownMessages: groupContext
-      .filter(isOwnMessage)
+      .filter(isBotMessage)
       .map(({ senderName: what, text }) => ({ what, text })),
     target: route.target,
     clockMinutes: agent.clockMinutes,
@@ -198,7 +198,7 @@ function listLinkedOwners({ messages }: Turn): readonly string[] {
 function fixForSession(
   turn: Turn,
   { pins, clock }: PromptServices,
-): { readonly fix?: FixForSession } {
+): { readonly fix?: PinForSession } {
   if (pins === undefined) return {};
   const { kind } = turn.reader;
   return {

@@ -1,4 +1,4 @@
-import { type Button, type FreshParts, type LiveEvent, reasonOf } from '@parley/core';
+import { type Button, type CommittedParts, type LiveEvent, reasonOf } from '@parley/core';
 import type { NewPart, PartWithBytes, TurnCommit } from '@parley/store';
 import { closeFence, renderAnswerParts } from '../answer/long-answer.ts';
 import {
@@ -20,7 +20,7 @@ import { createTextEntry, joinMessageTexts, listQuotableMessages } from './turn-
 export interface TurnEnding {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
-  readonly fresh?: FreshParts | undefined;
+  readonly fresh?: CommittedParts | undefined;
 }
 
 export interface EndingTurn {
@@ -175,7 +175,7 @@ async function commitEnding(
   const { tracer, meter, clock, monotonic, store } = services;
   const startedAt = monotonic();
   const leaves = lease.onLeft !== undefined;
-  let fresh: FreshParts | undefined;
+  let fresh: CommittedParts | undefined;
   const facts = { parts: turn.parts.length };
   const result = await tracer.span('parley.outbox', { facts }, ({ trace }) =>
     store.files.withParts(turn.parts, (parts) =>

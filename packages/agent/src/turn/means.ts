@@ -1,6 +1,6 @@
 import type { BusyPolicy, CheckRunner, JudgeHeartbeat, LiveBus, Runtime } from '@parley/core';
-import type { ChatModel, ChoosableModel } from '@parley/models';
-import type { ContextSource, PromptAssembler, PromptMode, SentParts } from '@parley/prompt';
+import type { ChatModel, SelectableModel } from '@parley/models';
+import type { ContextSource, PromptAssembler, PromptMode, SentPartCache } from '@parley/prompt';
 import type { WakeDelivery } from '@parley/queue';
 import type { HeartbeatRun, PromptRepository, Store } from '@parley/store';
 import { type ApprovalRules, asksAlways } from '../approvals/approval-policy.ts';
@@ -63,12 +63,12 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly memory?: Pick<MemoryService, 'saveAsked'>;
   /** Records prompts for the inspector (P17). */
   readonly prompts?: Pick<PromptRepository, 'record'>;
-  readonly sentParts?: SentParts;
+  readonly sentParts?: SentPartCache;
   readonly limits?: Partial<TurnLimits>;
   /** How long a question is kept while its model is unavailable, in ms; 0 to fail immediately. */
   readonly modelAwayMs?: number;
   /** The models available to `/model`, by the names that conversations store. */
-  readonly modelChoices?: ReadonlyMap<string, ChoosableModel>;
+  readonly modelChoices?: ReadonlyMap<string, SelectableModel>;
   readonly compactor?: Compactor | undefined;
   /** If it is absent, no caps apply (G17). */
   readonly spendGuard?: SpendGuard;

@@ -8,7 +8,7 @@ import {
   type SentRequest,
 } from '@parley/core';
 import type { ModelMessage, ModelRequest, ModelTool } from '@parley/models';
-import { type AssembledPrompt, type SentParts, toSentPrompt } from '@parley/prompt';
+import { type AssembledPrompt, type SentPartCache, toSentPrompt } from '@parley/prompt';
 import type { NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { estimateMessageTokens } from '../context/history.ts';
@@ -18,7 +18,7 @@ import type { Turn } from './turn.ts';
 interface RecordServices extends Pick<TurnServices, 'clock' | 'log'> {
   readonly prompts: Pick<PromptRepository, 'record'> | undefined;
   readonly model: Pick<TurnServices['model'], 'id'>;
-  readonly sentParts?: SentParts | undefined;
+  readonly sentParts?: SentPartCache | undefined;
 }
 
 /** A turn's first request after all hooks and checks, and the reader it was built for. */
@@ -71,7 +71,7 @@ function toNewPrompt(
 
 function describeRequest(
   { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
-  known: SentParts = new WeakMap(),
+  known: SentPartCache = new WeakMap(),
 ) {
   const { parts, ...sent } = toSentPrompt(prompt, known);
   return {
@@ -93,7 +93,7 @@ export function toSentRequest(built: BuiltRequest): SentRequest {
 function createToolsPart(
   tools: readonly ModelTool[],
   { kind }: Reader,
-  known: SentParts,
+  known: SentPartCache,
 ): SentPart {
   const before = known.get(tools);
   if (before !== undefined) return before;

@@ -1,5 +1,5 @@
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { formatCounted, type InboundMessage } from '@parley/core';
+import { pluralize, type InboundMessage } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import type { ChannelContext, IngressOutcome, SecretDoor } from '../adapter.ts';
 import { toAttachmentKind } from '../attachments/file-response.ts';
@@ -107,7 +107,7 @@ function createWrongAddressError({ status, message, allow }: WrongAddress): ApiE
 function refuseWrongToken(door: SecretDoor | undefined): Response {
   const retryAfterSeconds = door?.refuseWrong() ?? 0;
   if (retryAfterSeconds === 0) return toErrorResponse(NO_CLIENT);
-  const message = `Too many wrong tokens. Try again in ${formatCounted(retryAfterSeconds, 'second')}.`;
+  const message = `Too many wrong tokens. Try again in ${pluralize(retryAfterSeconds, 'second')}.`;
   return toErrorResponse({
     status: 429,
     code: 'too_many_wrong_tokens',
@@ -127,7 +127,7 @@ const FAILED: ApiError = {
 function createSlotError(why: SlotRefusal): ApiError {
   const who =
     why.kind === 'client'
-      ? `${formatCounted(why.slots, 'request')} from this client ${why.slots === 1 ? 'is' : 'are'} already waiting for an answer, which is the client’s full share.`
+      ? `${pluralize(why.slots, 'request')} from this client ${why.slots === 1 ? 'is' : 'are'} already waiting for an answer, which is the client’s full share.`
       : 'The maximum number of requests waiting for an answer has been reached.';
   const message = `${who} Nothing was stored; send it again later.`;
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };

@@ -1,10 +1,10 @@
 import {
   type Button,
-  formatCounted,
+  pluralize,
   formatInlineCode,
   type InboundMessage,
   toLiteralLine,
-  toVisibleLine,
+  toDisplayLine,
 } from '@parley/core';
 import type { DoneEffect, RewindPoint, Rewound } from '@parley/store';
 import { defineChatCommand, type MessageMemory } from './command.ts';
@@ -88,7 +88,7 @@ function describeRewind(rewound: Rewound, memories: readonly MessageMemory[]): s
     ...(stoppedTurn === null ? [] : ['Stopped.']),
     ...(setAside === 0
       ? []
-      : [`${formatCounted(setAside, 'waiting message')} set aside unanswered.`]),
+      : [`${pluralize(setAside, 'waiting message')} set aside unanswered.`]),
     ...(rewound.turns.length === 0
       ? []
       : [listItems('Taken back: I no longer see this, but it stays readable.', questions)]),
@@ -131,6 +131,6 @@ function quoteWords(text: string): string {
 }
 
 function cutWords(text: string, most: number): string {
-  const line = Array.from(toVisibleLine(text).replaceAll(/\s+/g, ' ').trim());
+  const line = Array.from(toDisplayLine(text).replaceAll(/\s+/g, ' ').trim());
   return line.length <= most ? line.join('') : `${line.slice(0, most).join('')}…`;
 }

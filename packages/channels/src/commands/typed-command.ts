@@ -1,4 +1,4 @@
-import { type InboundMessage, mayCommand } from '@parley/core';
+import { type InboundMessage, canBeCommand } from '@parley/core';
 import { APPROVAL_CODE_LENGTH, splitLeadingCode } from '../ingress/one-time-code.ts';
 import type { CommandInfo } from '../menu.ts';
 import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './command.ts';
@@ -12,7 +12,7 @@ export function readCommand(
   message: Pick<InboundMessage, 'text' | 'authored'>,
   commands?: readonly ChatCommand[],
 ): TypedCommand | null {
-  return mayCommand(message) ? parseCommand(message.text, commands) : null;
+  return canBeCommand(message) ? parseCommand(message.text, commands) : null;
 }
 
 /**

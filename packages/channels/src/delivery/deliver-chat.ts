@@ -1,7 +1,7 @@
 import {
   type Capabilities,
   type Checkpoint,
-  type FreshParts,
+  type CommittedParts,
   type OutboundPart,
   type Receipt,
   silentTracer,
@@ -61,7 +61,7 @@ export async function deliverChat(
   services: DeliveryDeps,
   chat: ChatKey,
   signal: AbortSignal,
-  fresh?: FreshParts,
+  fresh?: CommittedParts,
 ): Promise<number | null> {
   const deps = { ...services, outbox: createPatientOutbox(services.outbox, signal) };
   let known = fresh && toDueParts(fresh);
@@ -75,7 +75,7 @@ export async function deliverChat(
   return null;
 }
 
-function toDueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
+function toDueParts({ parts, createdAt, trace }: CommittedParts): readonly DuePart[] {
   const state = 'pending';
   return parts.map((part) => ({
     part,

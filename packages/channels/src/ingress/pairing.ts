@@ -1,4 +1,4 @@
-import { formatCounted, getConversationAgent, type InboundMessage } from '@parley/core';
+import { pluralize, getConversationAgent, type InboundMessage } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressDeps } from './ingress-deps.ts';
 import { CODE_LENGTH } from './one-time-code.ts';
@@ -55,8 +55,8 @@ export async function askOwner(
 function formatPairingDuration({ minutes }: Pick<PairingRules, 'minutes'>): string {
   if (minutes === 60) return 'an hour';
   return minutes % 60 === 0
-    ? formatCounted(minutes / 60, 'hour')
-    : formatCounted(minutes, 'minute');
+    ? pluralize(minutes / 60, 'hour')
+    : pluralize(minutes, 'minute');
 }
 
 /** Explains to a stranger how to get access, in Markdown. */

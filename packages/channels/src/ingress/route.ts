@@ -2,7 +2,7 @@ import {
   type Capabilities,
   type InboundMessage,
   type ReplyRoute,
-  restoreLiteral,
+  decodeLiteralText,
   toAgentConversation,
 } from '@parley/core';
 import { render } from '@parley/markup';
@@ -105,7 +105,7 @@ export function createNoticeParts(
       ? part
       : {
           ...part,
-          notice: { conversationId: known, text: restoreLiteral(text).replace(/^⚙️ /, '') },
+          notice: { conversationId: known, text: decodeLiteralText(text).replace(/^⚙️ /, '') },
         },
   );
 }

@@ -1,4 +1,4 @@
-import { type InboundMessage, removeAgentPrefix, toVisibleLine } from '@parley/core';
+import { type InboundMessage, removeAgentPrefix, toDisplayLine } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { ChannelContext } from '../adapter.ts';
@@ -126,7 +126,7 @@ export function createRoutes(deps: RouteDeps): Hono {
 const TITLE_LENGTH = 60;
 
 function getFirstWords(text: string): string {
-  const line = toVisibleLine(text).replaceAll(/\s+/g, ' ').trim();
+  const line = toDisplayLine(text).replaceAll(/\s+/g, ' ').trim();
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).toWellFormed()}…`;
 }
 

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { scaleRuns } from '@parley/core/testing';
+import { scaleRunCount } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { list } from 'tar';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -83,7 +83,7 @@ describe('a backup', () => {
     try {
       await once(writer, 'spawn');
       // The background program keeps one core busy, so fewer rounds run on a slow machine.
-      for (let nth = 0; nth < scaleRuns(5); nth += 1) {
+      for (let nth = 0; nth < scaleRunCount(5); nth += 1) {
         const file = join(root, `${nth}.tar.gz`);
         await makeBackup(orderOf(file));
         expect(await checkBackup(file)).toMatchObject({ hasSettings: true });
@@ -434,7 +434,7 @@ async function fill({ path, workspace, settingsFile }: DataFolder): Promise<void
   writeFileSync(settingsFile, 'model: offline\n');
   writeFileSync(join(path, 'token'), 'secret');
   writeFileSync(join(workspace, 'SOUL.md'), 'soul');
-  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(scaleRuns(3_000_000)));
+  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(scaleRunCount(3_000_000)));
   writeFileSync(join(workspace, 'empty.md'), '');
   writeFileSync(join(workspace, 'bytes'), Buffer.from([0, 255, 10]));
   writeFileSync(join(path, 'profiles', 'mine.yaml'), 'layout: lab\n');

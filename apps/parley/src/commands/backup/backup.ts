@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { formatCounted, systemTime } from '@parley/core';
+import { pluralize, systemTime } from '@parley/core';
 import type { CliContext } from '../../cli.ts';
 import { readSettings } from '../../settings.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
@@ -36,7 +36,7 @@ export async function runBackup({ folder, env, print }: CliContext, name: string
     return 130;
   }
   const size = (done.bytes / 1_000_000).toFixed(1);
-  print(`${file}: the database and ${formatCounted(done.files, 'file')}, ${size} MB.`);
+  print(`${file}: the database and ${pluralize(done.files, 'file')}, ${size} MB.`);
   for (const path of done.leftOut)
     print(`Left out because it is neither a file nor a folder: ${path}`);
   print(SECRETS);

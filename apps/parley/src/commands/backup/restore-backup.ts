@@ -6,9 +6,9 @@ import type { Clock } from '@parley/core';
 import {
   carryOverFile,
   copyToPostgres,
-  createFromRows,
-  prepareRestored,
-  refuseUsedPostgres,
+  createDatabaseFromRows,
+  prepareRestoredDatabase,
+  refuseNonEmptyPostgres,
 } from '@parley/store/backup';
 import { CliError, createDataFolder, type DataFolder, lockDataFolder } from '../../data-folder.ts';
 import { READ_SO_FAR } from '../../database-mark.ts';
@@ -71,8 +71,8 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   const database = join(work.path, DATABASE_NAME);
   const { manifest } = backup;
   if (manifest.format === 1)
-    await createFromRows(database, manifest, readBackupRows(backup.file, manifest), clock);
-  const held = await prepareRestored({ path: database, clock, unfinished, forget: READ_SO_FAR });
+    await createDatabaseFromRows(database, manifest, readBackupRows(backup.file, manifest), clock);
+  const held = await prepareRestoredDatabase({ path: database, clock, unfinished, forget: READ_SO_FAR });
   const loaded = readSettings(
     { ...folder, settingsFile },
     env,
@@ -80,7 +80,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
     createMissingKey(folder),
   );
   const { url } = loaded.settings.store;
-  if (url !== undefined) await refuseUsedPostgres(url);
+  if (url !== undefined) await refuseNonEmptyPostgres(url);
   await endGateway?.();
   const lock = await lockWhenFree(folder, endGateway === undefined ? 0 : ENDS_WITHIN_MS);
   try {

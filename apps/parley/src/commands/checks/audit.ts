@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { formatCounted, ParleyError, reasonOf, systemTime } from '@parley/core';
+import { pluralize, ParleyError, reasonOf, systemTime } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import { type CliContext, formatJson } from '../../cli.ts';
 import { CliError, type DataFolder, formatCommandLine } from '../../data-folder.ts';
@@ -124,7 +124,7 @@ export function getExitCode({
 /** Formats the findings as text, followed by the count for each severity. */
 export function formatAudit({ findings, counts }: AuditFindings): string {
   const { critical, warning, info } = counts;
-  const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${formatCounted(warning, 'warning')}, ${formatCounted(info, 'note')}.`;
+  const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${pluralize(warning, 'warning')}, ${pluralize(info, 'note')}.`;
   const lines = findings.map(({ id, severity, found, remedy }) => ({
     ...{ level: severity, name: id, found, advice: remedy },
   }));

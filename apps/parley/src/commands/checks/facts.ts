@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import type { IntersectionOf } from '@parley/gateway/operations';
-import { findClearSecrets } from '@parley/settings';
+import { findPlainTextSecrets } from '@parley/settings';
 import { z } from 'zod';
 import type { DataFolder } from '../../data-folder.ts';
 import { type LoadedSettings, listAgents } from '../../settings.ts';
@@ -121,7 +121,7 @@ function gatherSettings({ folder, env }: ExaminedBase, loaded: LoadedSettings, n
     /** The configured channels, including channels that only a plugin defines. */
     knownChannels: [...new Set([...served, ...unread, ...api])],
     secrets: secrets.filter((secret) => secret.length >= 8),
-    clearSecrets: findClearSecrets(folder.settingsFile),
+    clearSecrets: findPlainTextSecrets(folder.settingsFile),
     /** The access token for the web page; null before the first start. */
     token: settings.http.token ?? readTokenFile(folder),
     webhooks: listWebhooks(channels),

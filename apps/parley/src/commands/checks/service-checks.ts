@@ -1,5 +1,5 @@
 import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
-import { describeDefects, formatCounted } from '@parley/core';
+import { describeDefects, pluralize } from '@parley/core';
 import type { AccountStatus } from '@parley/gateway';
 import { listConfiguredModels, type ModelProbe, probeProvider } from '@parley/models/probe';
 import { probeRedis } from '@parley/queue/probe';
@@ -113,7 +113,7 @@ const MAX_NAMED = 5;
 function toModelFinding(probe: ModelProbe, wanted: string, isOther: boolean): CheckFinding {
   const { server, models } = probe;
   if (probe.kind === 'works') {
-    const offers = models === null ? '' : `; it offers ${formatCounted(models.length, 'model')}`;
+    const offers = models === null ? '' : `; it offers ${pluralize(models.length, 'model')}`;
     return ok(`answered at ${server} in ${(probe.tookMs / 1_000).toFixed(1)} s${offers}`);
   }
   const others = models === null || models.includes(wanted) ? [] : models;
@@ -270,7 +270,7 @@ async function checkDatabase(
 async function checkStoredFiles(installation: ExaminedBase): Promise<readonly CheckFinding[]> {
   const missing = await withStore(installation, (store) => store.files.missing());
   if (missing === 0) return [];
-  const found = `${formatCounted(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
+  const found = `${pluralize(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
   const advice =
     'Ask the senders to send them again, or restore a backup that contains them. Until then, the agent says that it cannot read them. Files are kept for a day, so this warning disappears without any action.';
   return [warning(found, advice)];

@@ -1,5 +1,5 @@
 import { COMMANDS, describeOmitted, fitMenu } from '@parley/channels';
-import { formatCounted, type Reader, silentLogger } from '@parley/core';
+import { pluralize, type Reader, silentLogger } from '@parley/core';
 import { findNearestWord } from '@parley/settings';
 import type { SkillStatus } from '@parley/workspace';
 import { createSkillCommands, openInstalledSkills } from '../../agent-sources.ts';
@@ -33,7 +33,7 @@ export const SKILL_CHECK = defineDoctorCheck(['settings', 'config'], {
     ];
     if (found.length > 0) return found;
     const ready = all.filter(({ state }) => state === 'ready').length;
-    return [ok(`${ready} of ${formatCounted(all.length, 'skill')} ready`)];
+    return [ok(`${ready} of ${pluralize(all.length, 'skill')} ready`)];
   },
 });
 

@@ -1,6 +1,6 @@
-import { formatCounted, toVisibleLine } from '@parley/core';
-import type { foreseeTasks } from '@parley/proactive';
-import { type FolderSurvey, isMarkdown, isMemory, type SurveyedEntry } from '@parley/workspace';
+import { pluralize, toDisplayLine } from '@parley/core';
+import type { previewTasks } from '@parley/proactive';
+import { type FolderSurvey, isMarkdown, isMemoryFile, type SurveyedEntry } from '@parley/workspace';
 import { formatContextLine } from '../schedule.ts';
 
 /** What already exists in the workspace under the name of a file to copy. */
@@ -33,7 +33,7 @@ const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'iden
  */
 export function isMarkedInCopy(name: string): boolean {
   const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || getFirstPart(name) === 'skills';
-  return isMarkdown(name) && !isOpen && !isMemory(name);
+  return isMarkdown(name) && !isOpen && !isMemoryFile(name);
 }
 
 /**
@@ -168,7 +168,7 @@ const SUMMED = ['memory', 'skills', 'knowledge'];
 /** `heartbeat` describes the tasks in HEARTBEAT.md; null if HEARTBEAT.md is not imported. */
 export function formatPlan(
   { used, ignored, skills, isCut }: ImportPlan,
-  heartbeat: Awaited<ReturnType<typeof foreseeTasks>> | null,
+  heartbeat: Awaited<ReturnType<typeof previewTasks>> | null,
 ): string {
   const fresh = used.filter(({ existing }) => existing === 'nothing');
   const kept = used.filter(({ existing }) => existing !== 'nothing');
@@ -208,7 +208,7 @@ function listTaskLines({
   isWhole,
   context,
   problems,
-}: Awaited<ReturnType<typeof foreseeTasks>>): readonly string[] {
+}: Awaited<ReturnType<typeof previewTasks>>): readonly string[] {
   const lines = tasks.map(({ name, schedule, lastRun }) => {
     const ran = lastRun === null ? '' : `, last run ${new Date(lastRun).toISOString()}`;
     return formatPlanLine(name, `${schedule}${ran}`);
@@ -244,7 +244,7 @@ function listFileLines(files: readonly UsedFile[]): readonly string[] {
     const isPrivate = inside.every((file) => file.isPrivate);
     const total = formatPlanLine(
       `${folder}/`,
-      `${formatCounted(inside.length, 'file')}, ${formatSize(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
+      `${pluralize(inside.length, 'file')}, ${formatSize(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
     );
     return [total, ...inside.flatMap((file) => listRemarkLines(file))];
   });
@@ -273,7 +273,7 @@ function formatPlanLine(name: string, text: string): string {
 
 /** Names and descriptions are untrusted, so control characters are removed. */
 function toPrintable(text: string): string {
-  return toVisibleLine(text).slice(0, 300);
+  return toDisplayLine(text).slice(0, 300);
 }
 
 function getTopFolder(name: string): string {

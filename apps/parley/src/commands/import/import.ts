@@ -8,12 +8,12 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { formatCounted, newId, systemTime } from '@parley/core';
-import { foreseeTasks } from '@parley/proactive';
+import { pluralize, newId, systemTime } from '@parley/core';
+import { previewTasks } from '@parley/proactive';
 import {
   type CopyResult,
   copyIntoWorkspace,
-  openForReading,
+  openFolderReader,
   surveyFolder,
   writeIntoWorkspace,
 } from '@parley/workspace';
@@ -83,10 +83,10 @@ function formatPlaceSettings(name: string | undefined, folder: string): string {
 async function readImportedHeartbeat(
   { used }: ReturnType<typeof planImport>,
   from: string,
-  settings: Parameters<typeof foreseeTasks>[1],
+  settings: Parameters<typeof previewTasks>[1],
 ) {
   if (!used.some(({ name }) => name === 'HEARTBEAT.md')) return null;
-  return foreseeTasks(await openForReading(from, systemTime.clock), settings);
+  return previewTasks(await openFolderReader(from, systemTime.clock), settings);
 }
 
 interface CopyContext {
@@ -119,7 +119,7 @@ async function copyAll(
       `USER.md could not be extended: the notes about you are in ${OWNERS_NOTES}, which only you can read`,
     );
   }
-  print(`Copied into ${to}: ${formatCounted(counts.copied, 'file')}. The original is unchanged.`);
+  print(`Copied into ${to}: ${pluralize(counts.copied, 'file')}. The original is unchanged.`);
   return counts.failed === 0 ? 0 : 1;
 }
 

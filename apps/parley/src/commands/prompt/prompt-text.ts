@@ -1,7 +1,7 @@
 import type { Audience, RequestSection, SentPart, SentRequest, UnsentLayer } from '@parley/core';
 import { formatCount } from '@parley/core';
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
-import type { PromptSummary, StepAside } from '@parley/store';
+import type { PromptSummary, HiddenStepParts } from '@parley/store';
 import { formatTable, stripControls } from '../../terminal/text.ts';
 
 function getAudienceWord(audience: Audience): string {
@@ -110,7 +110,7 @@ function formatFullText({ layer, text }: SentPart): string {
 
 /** Formats what the model wrote apart from its answers; empty if there is nothing. */
 export function formatAsides(
-  asides: readonly StepAside[],
+  asides: readonly HiddenStepParts[],
   { full }: { readonly full: boolean },
 ): string {
   if (asides.length === 0) return '';

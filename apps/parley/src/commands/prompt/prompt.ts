@@ -1,7 +1,7 @@
 import { type Logger, silentLogger, systemTime } from '@parley/core';
 import type { Heartbeat } from '@parley/proactive';
 import { comparePrompts } from '@parley/prompt';
-import type { HeartbeatOrder, PromptRepository, StoredPrompt } from '@parley/store';
+import type { HeartbeatRunRequest, PromptRepository, StoredPrompt } from '@parley/store';
 import { type ManagedFile, SOUL } from '@parley/workspace';
 import { type CliContext, formatJson, hasDatabase, withStore } from '../../cli.ts';
 import { CliError, type DataFolder, formatCommandLine, UsageError } from '../../data-folder.ts';
@@ -240,7 +240,7 @@ async function findNextRun(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   { loaded, chosen }: { readonly loaded: LoadedSettings; readonly chosen: ChosenAgent },
   choose: Parameters<Heartbeat['preview']>[0],
-): Promise<HeartbeatOrder | null> {
+): Promise<HeartbeatRunRequest | null> {
   if (!hasDatabase(folder, loaded)) return null;
   const { createOfflineHeartbeat } = await import('../../proactive.ts');
   return withStore({ folder, env }, async (store) =>

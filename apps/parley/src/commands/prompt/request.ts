@@ -7,9 +7,9 @@ import {
   type ReplyRoute,
   toAgentConversation,
 } from '@parley/core';
-import { type AlertChat, createExampleRun, type Heartbeat } from '@parley/proactive';
+import { type AlertChat, createExampleRunRequest, type Heartbeat } from '@parley/proactive';
 import type { PromptMode } from '@parley/prompt';
-import type { ClaimedTurn, HeartbeatOrder } from '@parley/store';
+import type { ClaimedTurn, HeartbeatRunRequest } from '@parley/store';
 import { UsageError } from '../../data-folder.ts';
 
 /** The hypothetical message with its author and chat, from the command line or the page. */
@@ -62,7 +62,7 @@ export interface PreviewTarget {
   /** Returns null if there is no database yet; the preview then shows an example run. */
   readonly heartbeat: (
     ...choose: Parameters<Heartbeat['preview']>
-  ) => Promise<HeartbeatOrder | null>;
+  ) => Promise<HeartbeatRunRequest | null>;
   readonly now: number;
 }
 
@@ -77,7 +77,7 @@ export async function createPreviewedTurn(
   if (!heartbeat) return { turn, change: { mode } };
   const choose = (found: AlertChat | null): AlertChat =>
     found !== null && isAlertChat(found, message) ? found : getAlertChat(turn);
-  const order = (await place.heartbeat(choose)) ?? createExampleRun(choose(null), { agent, now });
+  const order = (await place.heartbeat(choose)) ?? createExampleRunRequest(choose(null), { agent, now });
   const row = { seq: 0, ...order.message };
   return {
     turn: { ...turn, conversationId: row.conversationId, messages: [row] },

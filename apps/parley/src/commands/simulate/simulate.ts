@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
-import { decodeText, formatCounted, reasonOf, systemTime } from '@parley/core';
+import { decodeText, pluralize, reasonOf, systemTime } from '@parley/core';
 import {
   createPlayClock,
   describeDifference,
@@ -217,8 +217,8 @@ async function playThrough(
   const how =
     differences.length === 0
       ? 'the result matches the recording'
-      : formatCounted(differences.length, 'difference');
-  print(`${formatCounted(acts, 'act')} played: ${how}.`);
+      : pluralize(differences.length, 'difference');
+  print(`${pluralize(acts, 'act')} played: ${how}.`);
   return differences.length === 0 ? 0 : 1;
 }
 

@@ -1,4 +1,4 @@
-import { readYesOrNo } from '@parley/core';
+import { parseYesOrNo } from '@parley/core';
 import type { AskedPerson, PersonQuestion } from '../../tools/tool.ts';
 import type { FieldValue, FormField } from './field.ts';
 import {
@@ -109,7 +109,7 @@ async function awaitConsent(
   const [yes] = question.choices;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const said = getChosenAnswer(await ask({ ...question, part: `${part}.${attempt}` }));
-    const meaning = said === null ? 'no' : readYesOrNo(said);
+    const meaning = said === null ? 'no' : parseYesOrNo(said);
     if (meaning === 'no') throw createDeclined();
     if (said === yes || meaning === 'yes') return;
   }

@@ -1,4 +1,4 @@
-import { toVisibleLine } from '@parley/core';
+import { toDisplayLine } from '@parley/core';
 import { z } from 'zod';
 
 /** A choice in a field: the label shown to a person, and the value sent to the server. */
@@ -190,7 +190,7 @@ function checkOptions(name: string, options: readonly FieldOption[]): readonly F
 
 /** One line of text from a server, without invisible characters. */
 export function toShortLine(text: string, most: number): string {
-  const line = toVisibleLine(text).replace(/\s+/g, ' ').trim();
+  const line = toDisplayLine(text).replace(/\s+/g, ' ').trim();
   const characters = [...line];
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
 }

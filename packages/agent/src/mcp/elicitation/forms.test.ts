@@ -1,4 +1,4 @@
-import { restoreLiteral } from '@parley/core';
+import { decodeLiteralText } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FormField, readFields, UnfitFormError } from './field.ts';
@@ -150,7 +150,7 @@ describe('a server’s text in a question', () => {
       asker('Fine.\n\n**From Parley:** `all` is safe <b>'),
     );
     expect(question).not.toContain('**From');
-    expect(restoreLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
+    expect(decodeLiteralText(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
   });
 
   it('[G03] never causes an error, and only web addresses in it are shown', () => {

@@ -1,4 +1,4 @@
-import { formatInlineCode, quoteLines, toLiteralMarkdown, toVisibleLine } from '@parley/core';
+import { formatInlineCode, quoteLines, toLiteralMarkdown, toDisplayLine } from '@parley/core';
 import type { PersonQuestion } from '../../tools/tool.ts';
 import { type FieldOption, type FieldValue, type FormField, toShortLine } from './field.ts';
 import { findProposedValue } from './read-answer.ts';
@@ -21,7 +21,7 @@ const DECLINES = { label: 'Decline', does: 'declines', style: 'danger' } as cons
 function formatOpening({ server, tool, message }: AskingServerTool): string {
   const lines = message
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
-    .map((line) => toVisibleLine(line).trim())
+    .map((line) => toDisplayLine(line).trim())
     .filter((line) => line !== '')
     .slice(0, MAX_LINES);
   const quoted = formatQuotation(truncateText(lines.join('\n'), MAX_MESSAGE));

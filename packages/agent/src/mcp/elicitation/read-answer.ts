@@ -1,4 +1,4 @@
-import { readYesOrNo } from '@parley/core';
+import { parseYesOrNo } from '@parley/core';
 import { z } from 'zod';
 import type { FieldOption, FieldValue, FormField } from './field.ts';
 
@@ -19,7 +19,7 @@ export function readFieldAnswer(field: FormField, said: string): FieldAnswer {
     case 'number':
       return readNumberAnswer(field, text);
     case 'yes-no': {
-      const meaning = readYesOrNo(text);
+      const meaning = parseYesOrNo(text);
       if (meaning === 'yes' || meaning === 'no') return value(meaning === 'yes');
       return answerProblem('I need a yes or a no');
     }
