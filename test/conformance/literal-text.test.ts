@@ -1,9 +1,9 @@
 import {
   formatInlineCode,
   quoteLines,
+  toDisplayText,
   toLiteralLine,
   toLiteralMarkdown,
-  toDisplayText,
 } from '@parley/core';
 import { toRunOptions } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';

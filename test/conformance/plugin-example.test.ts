@@ -6,7 +6,11 @@ import {
   findUndeclaredCapabilities,
 } from '@parley/channels';
 import { type InboundMessage, silentLogger } from '@parley/core';
-import { createInMemoryAdapterValues, createRecordingLogger, EXAMPLE_FACTS } from '@parley/core/testing';
+import {
+  createInMemoryAdapterValues,
+  createRecordingLogger,
+  EXAMPLE_FACTS,
+} from '@parley/core/testing';
 import { describeOutcome, type LoadedParts, loadPlugins } from '@parley/plugins';
 import type { SourceTurn } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';

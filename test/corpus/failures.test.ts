@@ -65,6 +65,8 @@ describe.each(inputs)('%s', (file) => {
   });
 
   it.each(cases)('[G21] what a server says is understood: $name', (one) => {
-    expect(classifyFailure(collectCallFailureDetails(thrownFor(one)), NOW)).toEqual(expected[one.name]);
+    expect(classifyFailure(collectCallFailureDetails(thrownFor(one)), NOW)).toEqual(
+      expected[one.name],
+    );
   });
 });

@@ -79,7 +79,9 @@ it.each(cases)('[H11] reads %s as it is meant', async (name) => {
   const text = readFileSync(join(FOLDER, `${name}.expected.json`), 'utf8');
   const { without = [], ...expected } = Expected.parse(JSON.parse(text));
   expect(found).toEqual(expected);
-  const { tasks, context = '' } = parseHeartbeatTasks(readFileSync(join(FOLDER, `${name}.md`), 'utf8'));
+  const { tasks, context = '' } = parseHeartbeatTasks(
+    readFileSync(join(FOLDER, `${name}.md`), 'utf8'),
+  );
   const texts = [...tasks.map(({ instruction }) => instruction), context].join('\n');
   for (const words of without) expect(texts).not.toContain(words);
 });

@@ -1,13 +1,13 @@
 import type { NewPersonReply } from '@parley/agent/person-reply';
-import type { AnswerPrinter, GatewayFacts } from '@parley/channels';
+import type { AnswerPrinter, GatewayInfo } from '@parley/channels';
 import {
   type Call,
   type Clock,
-  defineChangeOperation,
   createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
   getConversationAgent,
   type LiveBus,
-  defineReadOperation,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
@@ -21,11 +21,11 @@ import {
   inboxOperations,
   throwMissingConversation,
 } from './inbox-operations.ts';
-import { printMessages } from './printed-messages.ts';
+import { renderMessages } from './printed-messages.ts';
 import { rewindOperations } from './rewind-operations.ts';
 import { getFirstWords } from './why-operations.ts';
 
-interface ConversationNeeds extends WakeServices<DeadLetterWake> {
+interface ConversationOperationDeps extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'conversations' | 'conversationMarks' | 'takeovers'>;
   readonly clock: Clock;
   readonly scrub: Scrub;
@@ -34,7 +34,7 @@ interface ConversationNeeds extends WakeServices<DeadLetterWake> {
   /** This state is shared by everyone who views conversations. */
   answerPrinter(): Promise<AnswerPrinter>;
   /** The models of the named agent, or of the default agent. */
-  situation(agent: string | undefined): GatewayFacts | Promise<GatewayFacts>;
+  situation(agent: string | undefined): GatewayInfo | Promise<GatewayInfo>;
 }
 
 const MAX_LISTED = 50;
@@ -73,7 +73,7 @@ export const operations = {
   show: defineReadOperation(
     'Show one conversation with its model, spend and files, and the models available to it',
     Id,
-    async ({ store, clock, situation }: ConversationNeeds, { id }, { caller }) => {
+    async ({ store, clock, situation }: ConversationOperationDeps, { id }, { caller }) => {
       const found =
         (await store.conversations.details(id, clock(), getInboxReader(caller))) ??
         throwMissingConversation();
@@ -85,17 +85,21 @@ export const operations = {
   messages: defineReadOperation(
     'List messages and answers, oldest first; pass `next` as `before` to get the previous page',
     { ...Id, before: Mark.optional(), until: Count.nonnegative().optional(), limit: Limit },
-    async (needs: ConversationNeeds, { id, before = null, until = null, limit }) => {
+    async (needs: ConversationOperationDeps, { id, before = null, until = null, limit }) => {
       const asked = { conversationId: id, before, until, limit };
       const page = await needs.store.conversations.messages(asked);
-      const messages = await printMessages(page, await needs.answerPrinter());
-      return { messages, next: formatPageMark(page.older) };
+      const messages = await renderMessages(page, await needs.answerPrinter());
+      return { messages, next: formatPageCursor(page.older) };
     },
   ),
   search: defineReadOperation(
     'Search for messages that contain these words, newest first; repeat the request while `missing` messages are not indexed yet',
     { words: z.string().max(200), before: Mark.optional(), limit: Limit },
-    async (needs: ConversationNeeds, { words: typed, before = null, limit }, { caller }) => {
+    async (
+      needs: ConversationOperationDeps,
+      { words: typed, before = null, limit },
+      { caller },
+    ) => {
       const { store, clock, scrub, defaultAgent } = needs;
       const query = { typed, before, limit, scrub, reader: getInboxReader(caller) };
       const page = await store.conversations.search(query, clock);
@@ -103,19 +107,19 @@ export const operations = {
         ...hit,
         agent: getConversationAgent(hit.conversationId) ?? defaultAgent,
       }));
-      return { hits, next: formatPageMark(page.older), missing: page.missing };
+      return { hits, next: formatPageCursor(page.older), missing: page.missing };
     },
   ),
   'set-mode': defineChangeOperation(
     'Switch a conversation to another mode',
     { ...Id, mode: z.enum(['agent', 'ask', 'plan']) },
-    (needs: ConversationNeeds, { id, mode }) =>
+    (needs: ConversationOperationDeps, { id, mode }) =>
       performAction(needs, id, { kind: 'mode', to: mode }),
   ),
   'set-model': defineChangeOperation(
     'Choose another model for a conversation; null selects the model from the settings',
     { ...Id, model: z.string().nullable() },
-    async (needs: ConversationNeeds, { id, model }) => {
+    async (needs: ConversationOperationDeps, { id, model }) => {
       const { models } = await needs.situation(getConversationAgent(id));
       if (model !== null && !models.includes(model)) {
         throw createRefusalError(
@@ -130,12 +134,12 @@ export const operations = {
   'new-session': defineChangeOperation(
     'Leave earlier messages out of the prompt from now on',
     Id,
-    (needs: ConversationNeeds, { id }) => performAction(needs, id, { kind: 'new-session' }),
+    (needs: ConversationOperationDeps, { id }) => performAction(needs, id, { kind: 'new-session' }),
   ),
   stop: defineChangeOperation(
     'Stop the running turn and set aside the waiting messages',
     Id,
-    async (needs: ConversationNeeds, { id }) => {
+    async (needs: ConversationOperationDeps, { id }) => {
       const done = await performAction(needs, id, { kind: 'stop' });
       needs.bus.publish({ type: 'stop-turn', conversationId: id });
       return done;
@@ -178,7 +182,7 @@ export const operations = {
 
 /** Returns a page of the list, with the caller's inbox state. */
 async function listConversationPage(
-  { store, clock, scrub, defaultAgent }: ConversationNeeds,
+  { store, clock, scrub, defaultAgent }: ConversationOperationDeps,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
   { caller }: Call,
 ) {
@@ -209,7 +213,7 @@ async function listConversationPage(
 const NO_MARKS = { marks: [], isKnown: true } as const;
 
 async function takeOverConversation(
-  { store, bus, log }: ConversationNeeds,
+  { store, bus, log }: ConversationOperationDeps,
   { conversationId, minutes }: { readonly conversationId: string; readonly minutes: number },
   { caller }: Call,
 ): Promise<{ readonly by: string; readonly until: number }> {
@@ -227,7 +231,7 @@ async function takeOverConversation(
 }
 
 async function handBackConversation(
-  needs: ConversationNeeds,
+  needs: ConversationOperationDeps,
   { conversationId }: { readonly conversationId: string },
   { caller }: Call,
 ): Promise<{ readonly handedBack: boolean }> {
@@ -243,7 +247,7 @@ async function handBackConversation(
 }
 
 async function replyAsPerson(
-  needs: ConversationNeeds,
+  needs: ConversationOperationDeps,
   order: NewPersonReply,
   { caller }: Call,
 ): Promise<{ readonly turnId: string; readonly isRepeated: boolean; readonly answered: number }> {
@@ -270,7 +274,7 @@ async function replyAsPerson(
 
 /** Merges takeovers and replies into a single page. */
 async function listTakeovers(
-  { store, defaultAgent }: ConversationNeeds,
+  { store, defaultAgent }: ConversationOperationDeps,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
   { caller }: Call,
 ) {
@@ -300,7 +304,7 @@ function createNoChatError() {
 }
 
 async function performAction(
-  { store, bus, clock, log }: ConversationNeeds,
+  { store, bus, clock, log }: ConversationOperationDeps,
   id: string,
   action: ConversationAction,
 ): Promise<{ readonly ok: true }> {
@@ -313,6 +317,6 @@ async function performAction(
   return { ok: true };
 }
 
-function formatPageMark(mark: PageCursor | null): string | null {
+function formatPageCursor(mark: PageCursor | null): string | null {
   return mark === null ? null : `${mark.inbox}.${mark.outbox}`;
 }

@@ -2,7 +2,7 @@ import { defineReadOperation } from '@parley/core';
 import { z } from 'zod';
 import type { AuditReport, BugReport, LogQuery, LogReport } from './http/api.ts';
 
-interface DiagnosisNeeds {
+interface DiagnosisOperationDeps {
   /** Lists this installation's security weaknesses (U05). */
   audit(): Promise<AuditReport>;
   /** Reads the stored logs of all processes that write to this data folder. */
@@ -17,7 +17,7 @@ export const audit = {
   report: defineReadOperation(
     'List the security weaknesses of this installation; only owners see people, chats and files',
     {},
-    async (needs: DiagnosisNeeds, _, { caller }) => {
+    async (needs: DiagnosisOperationDeps, _, { caller }) => {
       const report = await needs.audit();
       return caller.role === 'owner' ? report : removeNames(report);
     },
@@ -38,7 +38,7 @@ export const logs = {
       before: z.coerce.number<number | string>().int().positive().optional(),
       limit: z.coerce.number<number | string>().int().min(1).max(MAX_LINES).default(200),
     },
-    ({ logs }: DiagnosisNeeds, query) => logs(query),
+    ({ logs }: DiagnosisOperationDeps, query) => logs(query),
     RUNNING,
   ),
 };
@@ -47,7 +47,7 @@ export const report = {
   bundle: defineReadOperation(
     'Create a bundle for a bug report, without secrets, names or message text',
     {},
-    async ({ bugReport }: DiagnosisNeeds) => bugReport(),
+    async ({ bugReport }: DiagnosisOperationDeps) => bugReport(),
     RUNNING,
   ),
 };

@@ -1,4 +1,4 @@
-import { defineChangeOperation, createRefusalError, defineReadOperation } from '@parley/core';
+import { createRefusalError, defineChangeOperation, defineReadOperation } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import { matchesFilePattern, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ export interface OperatorFiles {
   readonly chats: () => Promise<ReadonlyMap<string, { readonly title: string }>>;
 }
 
-interface FileNeeds {
+interface FileOperationDeps {
   readonly scrub: Scrub;
   /** Returns the files of the named agent, or of the default agent if no name is given. */
   files(agent: string | undefined): Promise<OperatorFiles>;
@@ -30,7 +30,7 @@ export const operations = {
   list: defineReadOperation(
     'List files by name, and the names of deleted files with remaining versions',
     {},
-    async (needs: FileNeeds, _, { agent }) => {
+    async (needs: FileOperationDeps, _, { agent }) => {
       const { workspace, chats } = await needs.files(agent);
       const { editor, folder } = workspace;
       const { patterns } = await needs.promptFiles(agent);
@@ -50,7 +50,7 @@ export const operations = {
   open: defineReadOperation(
     'Show one file with its versions, newest first; `text` and `print` are null if it does not exist',
     Name,
-    async ({ files }: FileNeeds, { name }, { agent }) => {
+    async ({ files }: FileOperationDeps, { name }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [file, versions] = await Promise.all([editor.read(name), editor.versions(name)]);
       const shown = versions.map(({ name: version, at, why }) => ({ version, at, why }));
@@ -63,7 +63,11 @@ export const operations = {
     'Write a file; `base` is the hash of the version that you edited, or null for a new file',
     /** A null text removes the file. */
     { ...Name, base: z.string().max(100).nullable(), text: z.string().max(1_000_000).nullable() },
-    async ({ files, scrub }: FileNeeds, { name, base, text }, { agent, caller: { name: by } }) => {
+    async (
+      { files, scrub }: FileOperationDeps,
+      { name, base, text },
+      { agent, caller: { name: by } },
+    ) => {
       const { editor } = (await files(agent)).workspace;
       const before = text?.includes(HIDDEN) ? (await editor.read(name))?.text : undefined;
       const whole = text === null ? null : restoreSecretLines(name, text, before ?? '', scrub);
@@ -73,7 +77,7 @@ export const operations = {
   version: defineReadOperation(
     'Show a version of a file and how it differs from the current file',
     Version,
-    async ({ files }: FileNeeds, { name, version }, { agent }) => {
+    async ({ files }: FileOperationDeps, { name, version }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
       if (text === null)
@@ -86,7 +90,7 @@ export const operations = {
   restore: defineChangeOperation(
     'Restore a version of a file; the current content is saved as a version',
     Version,
-    async ({ files }: FileNeeds, { name, version }, { agent, caller }) =>
+    async ({ files }: FileOperationDeps, { name, version }, { agent, caller }) =>
       (await files(agent)).workspace.editor.restore(name, version, caller.name),
   ),
 };

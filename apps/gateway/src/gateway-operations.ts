@@ -1,6 +1,6 @@
-import { defineChangeOperation, createRefusalError } from '@parley/core';
+import { createRefusalError, defineChangeOperation } from '@parley/core';
 
-interface GatewayNeeds {
+interface GatewayOperationDeps {
   /** Asks this process to restart or to exit; absent if the process cannot do this. */
   readonly restart?: (() => void) | undefined;
   readonly stop?: (() => void) | undefined;
@@ -13,18 +13,18 @@ export const operations = {
   restart: defineChangeOperation(
     'Restart the gateway, for example for settings that need a restart (D12)',
     {},
-    async ({ restart }: GatewayNeeds) => requireEnd(restart),
+    async ({ restart }: GatewayOperationDeps) => shutDownProcess(restart),
     RUNNING,
   ),
   stop: defineChangeOperation(
     'Shut the gateway down so that a backup can be restored',
     {},
-    async ({ stop }: GatewayNeeds) => requireEnd(stop),
+    async ({ stop }: GatewayOperationDeps) => shutDownProcess(stop),
     RUNNING,
   ),
 };
 
-function requireEnd(end: (() => void) | undefined): { readonly text: string } {
+function shutDownProcess(end: (() => void) | undefined): { readonly text: string } {
   if (end === undefined)
     throw createRefusalError('no-end', 'This process cannot end itself. Stop it manually.');
   end();

@@ -1,17 +1,17 @@
 import {
   type Call,
   type Caller,
-  defineChangeOperation,
   createRefusalError,
-  type LiveBus,
+  defineChangeOperation,
   defineReadOperation,
+  type LiveBus,
   type WakeServices,
   wakeIfPossible,
 } from '@parley/core';
-import type { DeadLetterWake, ConversationMarkChange, Store } from '@parley/store';
+import type { ConversationMarkChange, DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
 
-interface InboxNeeds extends WakeServices<DeadLetterWake> {
+interface InboxOperationDeps extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'conversationMarks' | 'forgetting'>;
   readonly clock: () => number;
   readonly bus: Pick<LiveBus, 'publish'>;
@@ -34,25 +34,25 @@ export const inboxOperations = {
   rename: defineChangeOperation(
     'Name a conversation in your inbox; an empty name restores its original title',
     { id: Id, title: Title },
-    (needs: InboxNeeds, { id, title }, { caller }) =>
+    (needs: InboxOperationDeps, { id, title }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'rename', title: title === '' ? null : title }),
   ),
   pin: defineChangeOperation(
     'Pin a conversation to the top of your inbox, or unpin it',
     { id: Id, pinned: z.boolean().default(true) },
-    (needs: InboxNeeds, { id, pinned }, { caller }) =>
+    (needs: InboxOperationDeps, { id, pinned }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'pin', to: pinned }),
   ),
   archive: defineChangeOperation(
     'Archive a conversation, or return it to the inbox; a pending approval also returns it',
     { id: Id, archived: z.boolean().default(true) },
-    (needs: InboxNeeds, { id, archived }, { caller }) =>
+    (needs: InboxOperationDeps, { id, archived }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'archive', to: archived }),
   ),
   'mark-read': defineChangeOperation(
     'Mark a conversation as read, up to this message (`newest`) and part (`newestPart`), or entirely',
     { id: Id, message: Seq.optional(), part: Seq.optional() },
-    (needs: InboxNeeds, { id, message, part = 0 }, { caller }) =>
+    (needs: InboxOperationDeps, { id, message, part = 0 }, { caller }) =>
       markConversation(needs, caller, id, {
         kind: 'read',
         upTo: message === undefined ? null : { message, part },
@@ -61,7 +61,7 @@ export const inboxOperations = {
   'mark-unread': defineChangeOperation(
     'Mark the newest message of a conversation as unread',
     { id: Id },
-    (needs: InboxNeeds, { id }, { caller }) =>
+    (needs: InboxOperationDeps, { id }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'unread' }),
   ),
   'begin-inbox': defineChangeOperation(
@@ -77,7 +77,7 @@ export const inboxOperations = {
         .default({}),
       unread: Ids,
     },
-    async ({ store, bus }: InboxNeeds, marks, { caller }) => {
+    async ({ store, bus }: InboxOperationDeps, marks, { caller }) => {
       await store.conversationMarks.begin(getInboxReader(caller), marks);
       bus.publish({ type: 'inbox-changed' });
       return { ok: true } as const;
@@ -86,7 +86,7 @@ export const inboxOperations = {
   contents: defineReadOperation(
     'Count what deleting a conversation would remove',
     { id: Id },
-    async ({ store }: InboxNeeds, { id }) =>
+    async ({ store }: InboxOperationDeps, { id }) =>
       (await store.forgetting.countForDeletion(id)) ?? throwMissingConversation(),
   ),
   delete: defineChangeOperation(
@@ -107,7 +107,7 @@ export function getCallerName({ person = 'The owner' }: Caller): string {
 }
 
 async function markConversation(
-  { store, bus }: InboxNeeds,
+  { store, bus }: InboxOperationDeps,
   caller: Caller,
   id: string,
   change: ConversationMarkChange,
@@ -119,7 +119,7 @@ async function markConversation(
 }
 
 async function removeConversation(
-  needs: InboxNeeds,
+  needs: InboxOperationDeps,
   { id }: { readonly id: string },
   { caller }: Call,
 ): Promise<{ readonly messages: number; readonly cronJobs: number; readonly rows: number }> {

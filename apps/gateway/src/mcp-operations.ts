@@ -1,4 +1,4 @@
-import { defineChangeOperation, createRefusalError } from '@parley/core';
+import { createRefusalError, defineChangeOperation } from '@parley/core';
 import { z } from 'zod';
 
 const Word = z.string().max(4_000);
@@ -25,7 +25,7 @@ export interface McpSignIns {
   finish(answer: z.output<z.ZodObject<typeof SignedIn>>, session: string): Promise<string>;
 }
 
-interface McpNeeds {
+interface McpOperationDeps {
   /** Returns undefined if the settings contain no MCP servers. */
   mcpSignIns(): Promise<McpSignIns | undefined>;
 }
@@ -42,7 +42,11 @@ export const operations = {
   'sign-in': defineChangeOperation(
     'Start signing in to an MCP server; returns the address for the browser',
     { server: z.string().min(1).max(100) },
-    async ({ mcpSignIns }: McpNeeds, { server }, { caller: { origin, session = TOKEN } }) => {
+    async (
+      { mcpSignIns }: McpOperationDeps,
+      { server },
+      { caller: { origin, session = TOKEN } },
+    ) => {
       if (origin === undefined)
         throw createRefusalError('no-page', 'Sign in on the page, under Status.');
       const round = { redirectUrl: `${origin}/`, session };
@@ -56,7 +60,7 @@ export const operations = {
   'signed-in': defineChangeOperation(
     'Finish signing in to an MCP server with the parameters that the browser received',
     SignedIn,
-    async ({ mcpSignIns }: McpNeeds, answer, { caller: { session = TOKEN } }) => {
+    async ({ mcpSignIns }: McpOperationDeps, answer, { caller: { session = TOKEN } }) => {
       const server = await (await mcpSignIns())?.finish(answer, session);
       if (server === undefined)
         throw createRefusalError('mcp-unknown', 'The settings do not contain any MCP servers.');

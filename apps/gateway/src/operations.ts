@@ -1,9 +1,9 @@
 import {
   type Call,
   createRefusalError,
+  isRoleAtLeast,
   type Operation,
   RoleNeededError,
-  isRoleAtLeast,
 } from '@parley/core';
 import { type Scrub, scrubJson } from '@parley/core/telemetry/scrubber';
 import type { z } from 'zod';
@@ -64,12 +64,14 @@ export type OutputOf<Name extends OperationName> = Awaited<ReturnType<NamedOpera
  * The services that the operations in all groups need. Each service is opened when it is first
  * requested.
  */
-export type Services = IntersectionOf<Parameters<NamedOperation<OperationName>['run']>[0]> & {
+export type OperationServices = IntersectionOf<
+  Parameters<NamedOperation<OperationName>['run']>[0]
+> & {
   /** Removes secrets from every response (G18). */
   readonly scrub: Scrub;
 };
 
-type AnyOperation = Operation<Services, z.ZodType, object>;
+type AnyOperation = Operation<OperationServices, z.ZodType, object>;
 
 /** Finds an operation; undefined if no operation has that name. */
 export async function findOperation(name: string): Promise<AnyOperation | undefined> {
@@ -98,19 +100,19 @@ function isOperationGroup(name: string): name is keyof typeof GROUPS {
  * people. Calls without a caller are refused.
  */
 export function performOperation<Name extends OperationName>(
-  services: Services,
+  services: OperationServices,
   name: Name,
   input: unknown,
   call: PartialCall,
 ): Promise<OutputOf<Name>>;
 export function performOperation(
-  services: Services,
+  services: OperationServices,
   name: string,
   input: unknown,
   call: PartialCall,
 ): Promise<object>;
 export async function performOperation(
-  services: Services,
+  services: OperationServices,
   name: string,
   input: unknown,
   { caller, ...call }: PartialCall,

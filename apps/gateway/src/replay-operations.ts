@@ -1,5 +1,5 @@
 import type { ReplayOutcome } from '@parley/agent/replay-outcome';
-import { defineChangeOperation, createRefusalError, defineReadOperation } from '@parley/core';
+import { createRefusalError, defineChangeOperation, defineReadOperation } from '@parley/core';
 import type { RecordedTurn, Store } from '@parley/store';
 import { z } from 'zod';
 

@@ -2,8 +2,8 @@ import type { BranchResult } from '@parley/agent/branch';
 import type { OperatorMemory } from '@parley/agent/memory';
 import {
   type Clock,
-  defineChangeOperation,
   createRefusalError,
+  defineChangeOperation,
   getConversationAgent,
   type LiveBus,
   type Logger,
@@ -69,7 +69,10 @@ async function rewindConversation(
     (await store.conversations.rewind(id, point, clock())) ?? throwMissingConversation();
   if (result === 'unknown') return refuseUnknown();
   if (result === 'nothing') {
-    throw createRefusalError('nothing-to-rewind', 'There is nothing to take back after that point.');
+    throw createRefusalError(
+      'nothing-to-rewind',
+      'There is nothing to take back after that point.',
+    );
   }
   const { turns, messages, effects, setAside, stoppedTurn, stoppedSubAgents } = result;
   log.info({ conversation: id, turns: turns.length }, 'a conversation was rewound from the page');

@@ -1,5 +1,5 @@
-import { type Clock, RoleNeededError, defineReadOperation } from '@parley/core';
-import type { UsageTotals, Store, UsageGrouping } from '@parley/store';
+import { type Clock, defineReadOperation, RoleNeededError } from '@parley/core';
+import type { Store, UsageGrouping, UsageTotals } from '@parley/store';
 import { z } from 'zod';
 
 /** A daily usage limit in the settings (G17). */
@@ -10,7 +10,7 @@ interface UsageCap {
 }
 
 /** The settings that determine how usage is shown. */
-export interface UsageFacts {
+export interface UsageDisplaySettings {
   /** The time zone of the default agent, which determines the days for caps. */
   readonly timeZone: string;
   /** Returns the date in this time zone at a given time (ms), such as `2026-11-21`. */
@@ -18,11 +18,11 @@ export interface UsageFacts {
   readonly caps: readonly UsageCap[];
 }
 
-interface UsageNeeds {
+interface UsageOperationDeps {
   readonly store: Pick<Store, 'usage' | 'spend'>;
   readonly clock: Clock;
   readonly defaultAgent: string;
-  usage(): Promise<UsageFacts>;
+  usage(): Promise<UsageDisplaySettings>;
 }
 
 const GROUPINGS = ['day', 'person', 'chat', 'model', 'channel', 'agent'] as const;
@@ -38,7 +38,7 @@ export const operations = {
   hours: defineReadOperation(
     'Count answers and latency for each of the last 12 hours',
     {},
-    async ({ store, clock }: UsageNeeds) => store.usage.hours(clock(), HOURS),
+    async ({ store, clock }: UsageOperationDeps) => store.usage.hours(clock(), HOURS),
     { role: 'viewer' },
   ),
   report: defineReadOperation(
@@ -54,7 +54,7 @@ export const operations = {
       /** The last day of the report; defaults to today. */
       until: z.iso.date().optional(),
     },
-    async ({ store, clock, ...needs }: UsageNeeds, { by, days, until }, { caller }) => {
+    async ({ store, clock, ...needs }: UsageOperationDeps, { by, days, until }, { caller }) => {
       const isOwner = caller.role === 'owner';
       if (NAMING.has(by) && !isOwner) throw new RoleNeededError('owner', caller);
       const { timeZone, dayAt, caps } = await needs.usage();

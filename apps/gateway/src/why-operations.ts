@@ -1,9 +1,9 @@
-import { type Clock, getConversationAgent, defineReadOperation, toDisplayLine } from '@parley/core';
+import { type Clock, defineReadOperation, getConversationAgent, toDisplayLine } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
-interface WhyNeeds {
+interface WhyOperationDeps {
   readonly store: Pick<Store, 'why'>;
   readonly clock: Clock;
   readonly scrub: Scrub;
@@ -23,17 +23,21 @@ export const operations = {
   message: defineReadOperation(
     'Show the stages of a message, or the exact reason why there was no answer',
     { message: z.string().trim().min(1, NAME_NEEDED).max(MAX_NAME, NAME_NEEDED) },
-    ({ store, clock }: WhyNeeds, asked) => store.why.ask(asked, clock()),
+    ({ store, clock }: WhyOperationDeps, asked) => store.why.ask(asked, clock()),
   ),
-  recent: defineReadOperation('The newest messages', {}, async ({ store, scrub, defaultAgent }: WhyNeeds) => {
-    const messages = await store.why.recent(MAX_RECENT);
-    return {
-      messages: messages.map(({ conversationId, text, ...facts }) => ({
-        ...{ ...facts, conversationId, text: getFirstWords(text, scrub) },
-        agent: conversationId && (getConversationAgent(conversationId) ?? defaultAgent),
-      })),
-    };
-  }),
+  recent: defineReadOperation(
+    'The newest messages',
+    {},
+    async ({ store, scrub, defaultAgent }: WhyOperationDeps) => {
+      const messages = await store.why.recent(MAX_RECENT);
+      return {
+        messages: messages.map(({ conversationId, text, ...facts }) => ({
+          ...{ ...facts, conversationId, text: getFirstWords(text, scrub) },
+          agent: conversationId && (getConversationAgent(conversationId) ?? defaultAgent),
+        })),
+      };
+    },
+  ),
 };
 
 /** The length, in characters, of the beginning of a message in lists. */

@@ -1,7 +1,7 @@
 import type { ChannelDefinition } from '@parley/channels';
 import { type Clock, parseId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
-import type { Accounts, ChannelSettings } from '@parley/gateway/channel-operations';
+import type { AccountRegistry, ChannelSettings } from '@parley/gateway/channel-operations';
 import { describeProblem } from '@parley/settings';
 import {
   editSettings,
@@ -12,7 +12,7 @@ import {
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { CliError, type DataFolder, UsageError } from './data-folder.ts';
-import { checkSettings, createSettingsCheck, withHosted } from './settings.ts';
+import { addHostedChannels, checkSettings, createSettingsCheck } from './settings.ts';
 
 export interface SettingsFileDeps {
   readonly folder: DataFolder;
@@ -47,7 +47,7 @@ function toGroupId(
   written: string,
 ): string {
   const checked = checkSettings(folder, env, channels);
-  const all = checked.kind === 'ok' ? withHosted(channels, checked) : channels;
+  const all = checked.kind === 'ok' ? addHostedChannels(channels, checked) : channels;
   const form = all.find(({ id }) => id === channel)?.ids?.group;
   if (form === undefined) return written;
   if (form === null) throw new CliError('not-a-group', `${channel} has no groups.`);
@@ -82,7 +82,7 @@ const WithAgents = z.object({ agents: z.record(z.string(), z.unknown()) });
  * Returns an agent's sections as written in the file, and their path, which is the top level for
  * the default agent (F14).
  */
-export function readWrittenSections(
+export function readAgentSections(
   { settingsFile }: Pick<DataFolder, 'settingsFile'>,
   agent: string | undefined,
 ): { readonly path: readonly string[]; readonly values: unknown } {
@@ -100,7 +100,7 @@ export async function listOfflineAccounts(
   planned: readonly PlannedAccount[],
   { accountPauses }: Pick<Store, 'accountPauses'>,
   clock: Clock,
-): Promise<Accounts> {
+): Promise<AccountRegistry> {
   let pauses = await accountPauses.list();
   const known = planned.map((one) =>
     one.kind === 'broken'

@@ -6,7 +6,7 @@ import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   computeClockLead,
-  describeStrangers,
+  describeProcessDifferences,
   isFirstGateway,
   listDifferences,
   readWorkspaceId,
@@ -55,7 +55,7 @@ describe('a process compared with the oldest process of its deployment', () => {
 
   it('[D10] reports the names of differing settings sections, but not their contents', () => {
     const other = process({ settings: { owners: 'x', model: 'b' } });
-    const [oldest, stranger] = describeStrangers([process(), other]);
+    const [oldest, stranger] = describeProcessDifferences([process(), other]);
     expect(oldest?.notes).toEqual([]);
     expect(stranger?.notes).toEqual(['its settings differ in owners']);
   });

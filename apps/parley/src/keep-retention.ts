@@ -28,7 +28,7 @@ type RetentionDeps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
  * this (D15). The returned function stops the sweeps. The first sweep is delayed, because adapters
  * that are still connecting may receive earlier messages again.
  */
-export function keepRetention({
+export function startRetention({
   shared,
   processId: owner,
   loaded: { settings },
@@ -76,7 +76,7 @@ export function keepRetention({
     const since = clock() - ((await store.retention.last())?.endedAt ?? 0);
     const isMeasured = endedAt !== null && monotonic() - endedAt < everyMs;
     if (isMeasured || (since >= 0 && since < everyMs)) return;
-    const { runWhileHeld } = await import('./shared-lock.ts');
+    const { runWithLease: runWhileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: 'retention', owner, clock, monotonic, log };
     await runWhileHeld(lease, ({ isMine }) => round(isMine));
   });

@@ -10,7 +10,7 @@ import {
   locateDataFolder,
   UsageError,
 } from './data-folder.ts';
-import { describeProgram } from './program.ts';
+import { createProgram } from './program.ts';
 
 interface GlobalFlags {
   readonly data?: string;
@@ -49,16 +49,16 @@ export async function main(
   };
   const bare: RunCommand = (command) =>
     starting(async (cli) => {
-      const folder = useStartedSettings(cli.folder, program.opts());
+      const folder = resolveStartedSettings(cli.folder, program.opts());
       if (asked.agent !== undefined) await checkAgent(folder, env, asked.agent);
       return command({ ...cli, folder });
     });
   const run: RunCommand = (command) =>
     bare(async (cli) => {
-      scrub = (await import('./settings.ts')).createScrub(cli.folder, env);
+      scrub = (await import('./settings.ts')).createSecretScrubber(cli.folder, env);
       return command(cli);
     });
-  const program = describeProgram({ run, bare, starting });
+  const program = createProgram({ run, bare, starting });
   program.hook('preAction', (_program, command) => {
     const { agent, json } = command.optsWithGlobals<GlobalFlags>();
     asked = { agent, json };
@@ -97,7 +97,7 @@ async function checkAgent(folder: DataFolder, env: NodeJS.ProcessEnv, agent: str
 /**
  * Uses the settings file that the running gateway was started with, unless the user names a file.
  */
-function useStartedSettings(folder: DataFolder, { config }: GlobalFlags): DataFolder {
+function resolveStartedSettings(folder: DataFolder, { config }: GlobalFlags): DataFolder {
   const settingsFile = config === undefined ? findInstance(folder)?.settings : undefined;
   return settingsFile === undefined ? folder : { ...folder, settingsFile };
 }

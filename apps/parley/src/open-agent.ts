@@ -21,12 +21,12 @@ import type { LiveBus, Logger, Reader } from '@parley/core';
 import { getConfigPath } from '@parley/core/installation';
 import { HEARTBEAT_READS } from '@parley/proactive';
 import {
-  applyFileLimits,
   applyContextSwitches,
-  createPromptAssembler,
+  applyFileLimits,
   createBuiltInLayers,
   createLayerRegistry,
   createPersonaSource,
+  createPromptAssembler,
   getLayout,
   IDENTITY_FILE,
   listDeclaredReads,
@@ -154,7 +154,10 @@ export async function openAgent(options: OpenAgentOptions) {
     ...reads,
     ...[...sources, ...hooks].flatMap(({ reads = [] }) => reads),
     // Settings and profiles also become part of the prompt, so they count as prompt files.
-    ...toWorkspacePatterns(workspace.folder, [options.folder.settingsFile, options.folder.profiles]),
+    ...toWorkspacePatterns(workspace.folder, [
+      options.folder.settingsFile,
+      options.folder.profiles,
+    ]),
   ]);
   const outside = createOutsideTools(settings, { workspace, promptFiles }, options);
   const tools = openTools(

@@ -5,10 +5,10 @@ import type { Checkpoint, Logger, Runtime } from '@parley/core';
 import type { LogDestination } from '@parley/core/telemetry';
 import {
   createLogger,
-  type PersistentLog,
   type LogLevel,
   openPersistentLog,
   openSecrets,
+  type PersistentLog,
   type Secrets,
 } from '@parley/core/telemetry';
 import type { AccountStatus } from '@parley/gateway';
@@ -73,7 +73,7 @@ export interface OpenLog {
  * Opens the file that stores this process's log lines for the page; undefined if the settings
  * disable it.
  */
-export function openKeptLogOf(
+export function openProcessLog(
   { folder, clock, role = 'all' }: Pick<StartOptions, 'folder' | 'clock' | 'role'>,
   { settings }: Pick<LoadedSettings, 'settings'>,
 ): PersistentLog | undefined {

@@ -10,7 +10,7 @@ import {
 } from './cli.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 
-export function describeConfig(program: Command, { run }: CommandRunners): void {
+export function addConfigCommands(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/config.ts'));
   const config = addJsonOption(addCommand(program, 'config', 'check or upgrade the settings file'));
   const check = 'report all problems in the settings without starting (exit 0 if there are none)';
@@ -20,7 +20,7 @@ export function describeConfig(program: Command, { run }: CommandRunners): void 
   addCommand(config, 'upgrade', upgrade, () => work((m, cli) => m.upgradeConfig(cli)));
 }
 
-export function describeBackup(program: Command, { run }: CommandRunners): void {
+export function addBackupCommands(program: Command, { run }: CommandRunners): void {
   const backup = createModuleRunner(run, () => import('./commands/backup/backup.ts'));
   const restore = createModuleRunner(run, () => import('./commands/backup/restore.ts'));
   const whole =
@@ -53,7 +53,7 @@ export function describeBackup(program: Command, { run }: CommandRunners): void 
   ]);
 }
 
-export function describeImport(program: Command, { run }: CommandRunners): void {
+export function addImportCommands(program: Command, { run }: CommandRunners): void {
   const importing = createModuleRunner(run, () => import('./commands/import/import.ts'));
   const other = addAgentOption(addCommand(program, 'import', 'import another agent’s workspace'));
   for (const agent of ['openclaw', 'neomagi'] as const) {

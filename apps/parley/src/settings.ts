@@ -46,7 +46,7 @@ export function checkSettings(
 }
 
 /** Adds the channels that exist because of `use` in the settings to those that always exist. */
-export function withHosted(
+export function addHostedChannels(
   channels: readonly ChannelDefinition[],
   { hosted }: { readonly hosted: Readonly<Record<string, string>> },
 ): readonly ChannelDefinition[] {
@@ -178,7 +178,7 @@ export function checkRole(role: ProcessRole, { store, queue }: ServerSettings): 
 }
 
 /** Creates the scrubber that removes an installation's secrets from a command's output (G18). */
-export function createScrub(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
+export function createSecretScrubber(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
   const token = existsSync(folder.tokenFile) ? [readFileSync(folder.tokenFile, 'utf8').trim()] : [];
   let secrets: readonly string[] = [];
   try {

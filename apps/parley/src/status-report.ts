@@ -1,6 +1,10 @@
 import { type LocalTime, runWithTimeLimit } from '@parley/agent';
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
-import { type GaugeReading, type LoopLagMonitor, startLoopLagMonitor } from '@parley/core/telemetry';
+import {
+  type GaugeReading,
+  type LoopLagMonitor,
+  startLoopLagMonitor,
+} from '@parley/core/telemetry';
 import type { AccountStatus, HealthReport } from '@parley/gateway';
 import type { StatusReport } from '@parley/gateway/api';
 import { TURNS, type WakeUpQueue } from '@parley/queue';
@@ -79,7 +83,7 @@ async function listDatabaseNotes(
   const [setback, last] = await Promise.all([store.state.lastSetback(), store.retention.last()]);
   const notes: string[] = [];
   if (setback !== null && now - setback.at < SETBACK_REPORTED_MS) {
-    const { describeSetback } = await import('./database-mark.ts');
+    const { describeRollback: describeSetback } = await import('./database-mark.ts');
     notes.push(describeSetback(setback, folder));
   }
   if (last !== null && now - last.countedTo > HELD_REPORTED_MS) {
@@ -96,7 +100,7 @@ async function describeProcesses(
   processes: readonly RunningProcess[],
 ): Promise<StatusReport['processes']> {
   if (processes.length === 0) return [];
-  const { describeStrangers } = await import('./deployment.ts');
+  const { describeProcessDifferences: describeStrangers } = await import('./deployment.ts');
   return [...describeStrangers(processes)];
 }
 
@@ -129,15 +133,15 @@ export function openGauges(deps: GaugeDeps) {
     health: HealthReport,
   ): Promise<readonly GaugeReading[]> => {
     const read = await Promise.all([
-      readOrSkip(deps, 'database', () => readDatabaseGauges(deps)),
-      readOrSkip(deps, 'queue', () => readQueueGauges(deps)),
+      readGaugesOrSkip(deps, 'database', () => readDatabaseGauges(deps)),
+      readGaugesOrSkip(deps, 'queue', () => readQueueGauges(deps)),
     ]);
     const ready = createSingleGauge('parley_ready', health.status === 'down' ? 0 : 1);
     return [ready, createChannelGauge(channels), ...createLagGauges(lag), ...read.flat()];
   };
 }
 
-async function readOrSkip(
+async function readGaugesOrSkip(
   { log }: GaugeDeps,
   what: 'database' | 'queue',
   work: () => Promise<readonly GaugeReading[]>,

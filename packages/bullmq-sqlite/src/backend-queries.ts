@@ -70,7 +70,9 @@ export class BackendQueries extends BackendBase {
   }
 
   getCounts(types: JobType[], delayedTimestamp?: number): Promise<number[]> {
-    return this.read((scope) => types.map((type) => countJobsInState(scope, type, delayedTimestamp)));
+    return this.read((scope) =>
+      types.map((type) => countJobsInState(scope, type, delayedTimestamp)),
+    );
   }
 
   getCountsPerPriority(priorities: number[]): Promise<number[]> {

@@ -26,7 +26,10 @@ export function appendEvents(scope: QueueScope): string | undefined {
   let lastId: string | undefined;
   for (let start = 0; start < events.length; start += ENTRIES_PER_ROW) {
     const entries = events.slice(start, start + ENTRIES_PER_ROW);
-    const rowId = Math.max(getLastEventRowId(scope.file, scope.queueId) + 1, scope.now * ROWS_PER_MS);
+    const rowId = Math.max(
+      getLastEventRowId(scope.file, scope.queueId) + 1,
+      scope.now * ROWS_PER_MS,
+    );
     scope.run(
       'INSERT INTO event (queue_id, id, entries) VALUES (?, ?, ?)',
       rowId,

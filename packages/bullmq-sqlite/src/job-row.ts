@@ -105,7 +105,11 @@ export interface QueuePosition {
 /**
  * Creates a place among the waiting jobs with one priority; priority 0 is the lane that runs first.
  */
-export function createWaitingPosition(scope: QueueScope, priority: number, end: LineEnd): QueuePosition {
+export function createWaitingPosition(
+  scope: QueueScope,
+  priority: number,
+  end: LineEnd,
+): QueuePosition {
   const [order, step] = end === 'back' ? ['DESC', 1] : ['ASC', -1];
   const edge = scope.get<{ rank: number }>(
     `SELECT rank FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ? ORDER BY rank ${order} LIMIT 1`,

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findPlainTextSecrets, findNearestWord, loadSettings } from '@parley/settings';
+import { findNearestWord, findPlainTextSecrets, loadSettings } from '@parley/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findHostedChannels } from './index.ts';

@@ -2,10 +2,10 @@ import { type AdapterValues, silentLogger } from '@parley/core';
 import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { StartTimer } from './connection.ts';
-import { SeenMessages } from './seen.ts';
+import { MessageCursorStore } from './seen.ts';
 
 const seenOf = (values: Pick<AdapterValues, 'get' | 'set'>, later: StartTimer) =>
-  new SeenMessages({ values, log: silentLogger, later });
+  new MessageCursorStore({ values, log: silentLogger, later });
 const never = () => () => {};
 const stored = async (values: ReturnType<typeof createInMemoryAdapterValues>) =>
   (await values.get('seen', ['all'])).get('all');
@@ -32,7 +32,9 @@ it('[D01] stores a newly served channel immediately, and its progress after a de
 });
 
 const at = (session: string, seq: number) => ({ session, url: 'ws://a', me: '9', seq });
-async function nextProcess(values: ReturnType<typeof createInMemoryAdapterValues>): Promise<SeenMessages> {
+async function nextProcess(
+  values: ReturnType<typeof createInMemoryAdapterValues>,
+): Promise<MessageCursorStore> {
   const next = seenOf(values, never);
   await next.load();
   return next;

@@ -1,6 +1,6 @@
 import { createInMemoryAdapterValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { deriveMessageId, SentMessages } from './send.ts';
+import { deriveMessageId, SentMessageStore } from './send.ts';
 
 describe('sent messages', () => {
   it('[D04] have the same id for the same message part, in the form that phones use', () => {
@@ -11,8 +11,8 @@ describe('sent messages', () => {
 
   it('are found after a restart, and only under their own id', async () => {
     const values = createInMemoryAdapterValues();
-    await new SentMessages(values).keep('A', { conversation: 'words' });
-    const again = new SentMessages(values);
+    await new SentMessageStore(values).keep('A', { conversation: 'words' });
+    const again = new SentMessageStore(values);
     expect(await again.find('A')).toMatchObject({ conversation: 'words' });
     expect(await again.find('B')).toBeUndefined();
   });
@@ -20,7 +20,7 @@ describe('sent messages', () => {
   it('occupy a limited number of rows', async () => {
     const values = createInMemoryAdapterValues();
     const places = new Set<string>();
-    const sent = new SentMessages({
+    const sent = new SentMessageStore({
       ...values,
       set: async (changes) => {
         for (const { id } of changes) places.add(id);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { BoundedMap, type RenderTarget, memoizeByText } from '@parley/core';
+import { BoundedMap, memoizeByText, type RenderTarget } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import { WEB } from './web/front.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { getTypedText, hasOutsideText, canBeCommand } from './authored.ts';
+import { canBeCommand, getTypedText, hasOutsideText } from './authored.ts';
 import type { Attachment, Authored, InboundMessage } from './inbound-message.ts';
 
 type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation' | 'authored'>;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatInlineCode, decodeLiteralText, toLiteralLine } from './literal.ts';
+import { decodeLiteralText, formatInlineCode, toLiteralLine } from './literal.ts';
 import { toRunOptions } from './testing/test-length.ts';
 import {
-  replaceHiddenCharacters,
   escapeHiddenCharacters,
+  replaceHiddenCharacters,
   toDisplayLine,
   toDisplayText,
 } from './visible-text.ts';

@@ -8,7 +8,10 @@ const BYTES = 3;
  * Markdown for a program with its own renderer is unchanged, character for character, so that a
  * growing answer is only appended to. Text longer than a part is cut at a line end if possible.
  */
-export function renderMarkdownUnchanged(source: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
+export function renderMarkdownUnchanged(
+  source: string,
+  { maxLength, unit }: RenderTarget,
+): RenderedPart[] {
   const markdown = hasLiteralText(source) ? escapeLiteralText(source) : source;
   const longest = unit === 'byte' ? Math.floor(maxLength / BYTES) : maxLength;
   const parts: RenderedPart[] = [];

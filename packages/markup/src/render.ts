@@ -11,7 +11,7 @@ import { parseMarkdown } from './parse/parse.ts';
 import { isRichTarget, PartPrinter } from './part-printer.ts';
 import { MarkupError, type RenderedPart } from './rendered-part.ts';
 import { type SplitRoom, splitLeaves, splitWithPartNumbers } from './split/split.ts';
-import { runStepsWithPauses, runAllSteps, type Steps } from './steps.ts';
+import { runAllSteps, runStepsWithPauses, type Steps } from './steps.ts';
 import { toLeaves } from './transform/blocks.ts';
 
 /**
@@ -66,7 +66,11 @@ function isPrintedTarget(target: RenderTarget): target is PrintedTarget {
   return target.dialect !== 'markdown';
 }
 
-function splitForTarget(target: RenderTarget, leaves: readonly Leaf[], room: SplitRoom): Steps<Leaf[][]> {
+function splitForTarget(
+  target: RenderTarget,
+  leaves: readonly Leaf[],
+  room: SplitRoom,
+): Steps<Leaf[][]> {
   if (target.numbered === undefined) return splitLeaves(leaves, room);
   // Besides the label and its empty line, a part must still have space for text.
   return splitWithPartNumbers(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);

@@ -99,13 +99,19 @@ export function createAnswerMeter(bounds: AnswerLimits): AnswerMeter {
       // Not every provider streams arguments in fragments.
       if (!open.has(call.id)) growCall(startCall(call.id, call.name), call.arguments);
       open.delete(call.id);
-      return cut === null ? call : { ...call, arguments: describeExceededLimit(cut, call.arguments) };
+      return cut === null
+        ? call
+        : { ...call, arguments: describeExceededLimit(cut, call.arguments) };
     },
     cut: () => cut,
     openCalls: () =>
       [...open.values()].map(({ id, name, written }, at) => {
         const isCut = at === open.size - 1;
-        return { id, name, arguments: isCut && cut !== null ? describeExceededLimit(cut, written) : written };
+        return {
+          id,
+          name,
+          arguments: isCut && cut !== null ? describeExceededLimit(cut, written) : written,
+        };
       }),
     written: () => counted.characters + counted.reasoningCharacters + counted.argumentBytes,
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAutoModel } from './create-chat-model.ts';
 import type { LocalServer } from './offline-model.ts';
-import { createBrokenModel, createFakeModel, collectModelText } from './testing/fake-model.ts';
+import { collectModelText, createBrokenModel, createFakeModel } from './testing/fake-model.ts';
 
 const SERVER: LocalServer = { baseUrl: 'http://127.0.0.1:11434/v1', model: 'llama' };
 
@@ -51,7 +51,11 @@ describe('the automatic model', () => {
     const { state, auto } = setUp(null);
     await collectModelText(auto.model);
     state.now = 30_000;
-    await Promise.all([collectModelText(auto.model), collectModelText(auto.model), collectModelText(auto.model)]);
+    await Promise.all([
+      collectModelText(auto.model),
+      collectModelText(auto.model),
+      collectModelText(auto.model),
+    ]);
     expect(state.searches).toBe(2);
   });
 

@@ -17,8 +17,8 @@ import { createProviderModel } from './provider-model.ts';
 import {
   createBridgingModel,
   createFallbackModel,
-  createVisionAwareModel,
   createToolLessModel,
+  createVisionAwareModel,
   withSecondTry,
 } from './retry.ts';
 import { createRetryingModel, HASTY, PATIENT, type RetryPatience } from './retrying-model.ts';
@@ -181,7 +181,12 @@ function buildModel(
   const onDropped = (why: string) =>
     logger.warn({ model: id, why }, 'A call that the model wrote into its text was not run.');
   const made = createProviderModel({ ...init, report, onDropped });
-  const asked = createRetryingModel(createWindowLearningModel(made), { sleep, random, patience, logger });
+  const asked = createRetryingModel(createWindowLearningModel(made), {
+    sleep,
+    random,
+    patience,
+    logger,
+  });
   const model = createBridgingModel(createOutputLimitModel(asked));
   const seeing = createVisionAwareModel(createToolLessModel(model), choice.vision);
   return createCacheWeightingModel(seeing, getCachedShare(choice));

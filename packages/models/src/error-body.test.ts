@@ -100,7 +100,10 @@ describe('an error body', () => {
       const thrown = { name: 'E', message: '', statusCode: 400, responseBody };
       expect(classifyFailure(collectCallFailureDetails(thrown), 0).kind).toBeDefined();
       classifyFailure(
-        collectCallFailureDetails({ ...thrown, responseBody: JSON.stringify({ error: responseBody }) }),
+        collectCallFailureDetails({
+          ...thrown,
+          responseBody: JSON.stringify({ error: responseBody }),
+        }),
         0,
       );
     }

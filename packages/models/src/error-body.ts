@@ -70,7 +70,10 @@ function createErrorWalk(): ErrorWalk {
   return { messages: [], words: [], fields: {}, status: null, values: 0 };
 }
 
-function finishErrorWalk({ messages, words, fields, status }: ErrorWalk, isPage: boolean): ErrorBody {
+function finishErrorWalk(
+  { messages, words, fields, status }: ErrorWalk,
+  isPage: boolean,
+): ErrorBody {
   return {
     messages: [...new Set(messages)],
     words: [...new Set(words)],

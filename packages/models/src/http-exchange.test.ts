@@ -7,9 +7,9 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createRequestSender,
-  type SendModelRequest,
   type HttpResponse,
   httpExchange,
+  type SendModelRequest,
 } from './http-exchange.ts';
 
 async function serve(answer: RequestListener): Promise<string> {

@@ -1,9 +1,9 @@
 export { type AnswerLimits, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 export {
-  type HiddenAnswerParts,
-  type ExceededAnswerLimit,
   type AssistantMessage,
   type ChatModel,
+  type ExceededAnswerLimit,
+  type HiddenAnswerParts,
   ModelError,
   type ModelEvent,
   type ModelFailure,
@@ -18,10 +18,10 @@ export {
   type UserMessage,
 } from './chat-model.ts';
 export {
-  type SelectableModel,
   type ChosenModel,
   createChatModel,
   resolveWindow,
+  type SelectableModel,
 } from './create-chat-model.ts';
 export {
   getContextTokens,

@@ -214,7 +214,9 @@ function normalizeModelSettings(written: z.infer<typeof WrittenModel>): {
     model,
     fallback,
     timeouts,
-    choices: choices.map((one) => (typeof one === 'string' ? deriveSiblingChoice(model, one) : one)),
+    choices: choices.map((one) =>
+      typeof one === 'string' ? deriveSiblingChoice(model, one) : one,
+    ),
   };
 }
 

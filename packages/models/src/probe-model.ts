@@ -116,7 +116,10 @@ async function probeModel(
   }
 }
 
-function createProbeTimeoutProblem(model: { readonly id: string; readonly server: string }): ProbeProblem {
+function createProbeTimeoutProblem(model: {
+  readonly id: string;
+  readonly server: string;
+}): ProbeProblem {
   const reason = describeFailureCause({ kind: 'timeout', phase: 'first-token' }, model, '');
   const fix = 'Check that the server is up and not still loading the model, and try again.';
   return { failure: 'timeout', reason, fix, retryable: true };

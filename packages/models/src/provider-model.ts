@@ -32,7 +32,7 @@ import { createRequestSender, httpExchange } from './http-exchange.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
 import { createCompatibleClient, type ReportOddities } from './openai-compatible/client.ts';
-import { type HiddenPartRecorder, createHiddenPartRecorder } from './separate/aside-record.ts';
+import { createHiddenPartRecorder, type HiddenPartRecorder } from './separate/aside-record.ts';
 import type { ModelSeparation } from './separate/open-separation.ts';
 import { isOtherModel } from './served-model.ts';
 
@@ -75,7 +75,12 @@ export function createProviderModel(init: ProviderModelInit): ChatModel {
   async function* stream(request: ModelRequest, caller: AbortSignal): AsyncGenerator<ModelEvent> {
     const deadlines = startDeadlines(timeouts, caller);
     const meter = createAnswerMeter(bounds);
-    const answer: PartialAnswer = { text: '', calls: [], finish: null, aside: createHiddenPartRecorder() };
+    const answer: PartialAnswer = {
+      text: '',
+      calls: [],
+      finish: null,
+      aside: createHiddenPartRecorder(),
+    };
     try {
       throwIfDeadlinePassed(deadlines);
       try {
@@ -192,7 +197,9 @@ async function toModelError(
   thrown: unknown,
 ): Promise<ModelError> {
   // This module is loaded with the first failure, because startup does not need it.
-  const { classifyFailure, collectCallFailureDetails: collectFailureFacts } = await import('./failures.ts');
+  const { classifyFailure, collectCallFailureDetails: collectFailureFacts } = await import(
+    './failures.ts'
+  );
   const facts = collectFailureFacts(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
   const failure = ended ?? seen ?? classifyFailure(facts, init.clock());

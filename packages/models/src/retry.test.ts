@@ -7,8 +7,8 @@ import {
   type ModelFailure,
   type ModelRequest,
 } from './chat-model.ts';
-import { createFallbackModel, createVisionAwareModel, createToolLessModel } from './retry.ts';
-import { createBrokenModel, createFakeModel, collectModelText } from './testing/fake-model.ts';
+import { createFallbackModel, createToolLessModel, createVisionAwareModel } from './retry.ts';
+import { collectModelText, createBrokenModel, createFakeModel } from './testing/fake-model.ts';
 
 const request: ModelRequest = {
   system: [{ text: 'You have tools.', stable: true }],
@@ -162,7 +162,9 @@ describe('a model with fallbacks', () => {
       createBrokenModel('a/bad', { kind: 'broken-off' }, { first: 'Hel' }),
       good,
     );
-    await expect(collectModelText(model, undefined, events)).rejects.toMatchObject({ model: 'a/bad' });
+    await expect(collectModelText(model, undefined, events)).rejects.toMatchObject({
+      model: 'a/bad',
+    });
     expect(events).toEqual([{ type: 'text', text: 'Hel' }]);
   });
 
@@ -186,6 +188,8 @@ describe('a model with fallbacks', () => {
   });
 
   it('calls only the first model while it works', async () => {
-    expect(await collectModelText(withFallback(createFakeModel('a/first', 'first'), good))).toBe('first');
+    expect(await collectModelText(withFallback(createFakeModel('a/first', 'first'), good))).toBe(
+      'first',
+    );
   });
 });

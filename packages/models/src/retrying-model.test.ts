@@ -9,7 +9,7 @@ import {
   PATIENT,
   type RetryPatience,
 } from './retrying-model.ts';
-import { createBrokenModel, createFakeModel, collectModelText } from './testing/fake-model.ts';
+import { collectModelText, createBrokenModel, createFakeModel } from './testing/fake-model.ts';
 
 function setUp(
   failure: ModelFailure,

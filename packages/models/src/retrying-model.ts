@@ -54,7 +54,12 @@ interface FailedModelCall {
  * dropped connection is usually a kept-alive connection that the server has just closed, so the
  * request is retried immediately.
  */
-export function computeRetryDelay({ failure, tries, patience, random }: FailedModelCall): number | null {
+export function computeRetryDelay({
+  failure,
+  tries,
+  patience,
+  random,
+}: FailedModelCall): number | null {
   if (tries >= patience.tries) return null;
   const delay = computeFailureDelay(failure, tries, patience, random);
   return delay === null || delay > patience.waitMs * (1 + JITTER) ? null : Math.round(delay);

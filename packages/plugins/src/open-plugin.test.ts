@@ -2,8 +2,8 @@ import type { ChannelDefinition } from '@parley/channels';
 import { EXAMPLE_FACTS } from '@parley/core/testing';
 import {
   type ContextSource,
-  createPromptAssembler,
   createLayerRegistry,
+  createPromptAssembler,
   listDeclaredReads,
   type PromptContext,
   type SourceTurn,

@@ -2,7 +2,7 @@ import { toRunOptions } from '@parley/core/testing';
 import type { HeartbeatRun } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chooseAlertTarget, type KnownAlertChat, type AlertTargetInput } from './alert-target.ts';
+import { type AlertTargetInput, chooseAlertTarget, type KnownAlertChat } from './alert-target.ts';
 import {
   computeQuietHoursEnd,
   computeRepeatStart,

@@ -4,7 +4,7 @@ import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAlertTargetFinder, type AlertTargetServices } from './alerts.ts';
+import { type AlertTargetServices, createAlertTargetFinder } from './alerts.ts';
 
 const PEOPLE = ['a:1', 'a:2', 'a:3', 'b:1', 'b:2'] as const;
 const TARGET = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;

@@ -4,9 +4,9 @@ import { type AssembledPrompt, fenceContext } from './assembled-prompt.ts';
 import { createPromptAssembler } from './assembler.ts';
 import {
   createAbsent,
-  type PinForSession,
   type Layer,
   type LayerPart,
+  type PinForSession,
   type PromptContext,
 } from './layer.ts';
 import { createBuiltInLayers, createLayerRegistry, type Layout } from './layout.ts';
@@ -38,7 +38,9 @@ describe('assembling', () => {
   it('[P01] puts the layers in the order of the layout, whatever the order of the registry', async () => {
     const layers = createLayerRegistry([layer('a'), layer('b'), layer('c')]);
     const order = layout('safety', 'c', 'a', 'b');
-    const { system } = await createPromptAssembler({ layers, layout: order }).assemble(createContext());
+    const { system } = await createPromptAssembler({ layers, layout: order }).assemble(
+      createContext(),
+    );
     expect(system.map((part) => part.layer)).toEqual(['safety', 'c', 'a', 'b']);
   });
 
@@ -103,7 +105,9 @@ describe('assembling', () => {
 
   it('[P02] omits a layer that has no text, and gives the reason', async () => {
     const layers = createLayerRegistry([layer('a', { render: () => createAbsent('no news') })]);
-    const prompt = await createPromptAssembler({ layers, layout: layout('a') }).assemble(createContext());
+    const prompt = await createPromptAssembler({ layers, layout: layout('a') }).assemble(
+      createContext(),
+    );
     expect(prompt.system.map((part) => part.layer)).toEqual(['safety']);
     expect(prompt.report).toContainEqual({
       layer: 'a',
@@ -121,7 +125,9 @@ describe('assembling', () => {
       layer('late'),
     ]);
     const order = layout('safety', 'a', 'b', 't', 'late');
-    const { system } = await createPromptAssembler({ layers, layout: order }).assemble(createContext());
+    const { system } = await createPromptAssembler({ layers, layout: order }).assemble(
+      createContext(),
+    );
     expect(system.map((part) => part.stable)).toEqual([true, true, true, false, false]);
   });
 
@@ -129,7 +135,9 @@ describe('assembling', () => {
     const render: Layer['render'] = (_, { characters }) => createAbsent(`at most ${characters}`);
     const layers = createLayerRegistry([layer('a', { render })]);
     const limited = { name: 'test', layers: [{ layer: 'a', characters: 7 }] };
-    const { report } = await createPromptAssembler({ layers, layout: limited }).assemble(createContext());
+    const { report } = await createPromptAssembler({ layers, layout: limited }).assemble(
+      createContext(),
+    );
     expect(report).toContainEqual(expect.objectContaining({ reason: 'at most 7' }));
   });
 

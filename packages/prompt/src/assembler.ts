@@ -1,7 +1,11 @@
 import { Audience, type Logger, type PromptPart, reasonOf, silentLogger } from '@parley/core';
 import { type FilePattern, restrictView } from '@parley/workspace';
 import { z } from 'zod';
-import { type AssembledPrompt, createPromptComposer, type LayerReport } from './assembled-prompt.ts';
+import {
+  type AssembledPrompt,
+  createPromptComposer,
+  type LayerReport,
+} from './assembled-prompt.ts';
 import {
   type Absent,
   createAbsent,
@@ -101,7 +105,8 @@ function createLayerRenderer(
       return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
     };
     if (options.off !== undefined) return rendering(createAbsent(options.off));
-    if (!isIncludedInMode(layer.modes, mode)) return rendering(createAbsent(`omitted in ${mode} mode`));
+    if (!isIncludedInMode(layer.modes, mode))
+      return rendering(createAbsent(`omitted in ${mode} mode`));
     try {
       const seen =
         reads === null

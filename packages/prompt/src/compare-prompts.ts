@@ -40,7 +40,10 @@ const SEPARATOR = '\n\n';
 type ComparablePrompt = Pick<SentPrompt, 'parts'>;
 
 /** Compares the requests of two turns, without the conversation history. */
-export function comparePrompts(before: ComparablePrompt, after: ComparablePrompt): PromptComparison {
+export function comparePrompts(
+  before: ComparablePrompt,
+  after: ComparablePrompt,
+): PromptComparison {
   const [tools, otherTools] = [getPlacementText(before, 'tools'), getPlacementText(after, 'tools')];
   const [system, otherSystem] = [
     getPlacementText(before, 'system'),

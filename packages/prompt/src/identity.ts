@@ -139,7 +139,10 @@ export function createPersonaSource(character: PersonaSettings): ContextSource {
 }
 
 /** Null is not stored, so a session without a persona can still receive one. */
-async function readSessionPersona(persona: NamedText, turn: SourceTurn): Promise<PromptPart | null> {
+async function readSessionPersona(
+  persona: NamedText,
+  turn: SourceTurn,
+): Promise<PromptPart | null> {
   const now = await readNamedText(persona, 'personas', turn.view);
   if (now === null || turn.fix === undefined) return now;
   return turn.fix('persona', now, PromptPart);

@@ -12,8 +12,8 @@ export {
 export {
   type AssemblerOptions,
   createPromptAssembler,
-  listDeclaredReads,
   type HookPromptParts,
+  listDeclaredReads,
   type PromptAssembler,
 } from './assembler.ts';
 export {
@@ -40,7 +40,6 @@ export {
   type ConnectorNote,
   type ContextSource,
   createAbsent,
-  type PinForSession,
   type GroupMessage,
   type HeartbeatNote,
   type Identity,
@@ -49,6 +48,7 @@ export {
   type LayerOptions,
   type LayerPart,
   type McpPromptNote,
+  type PinForSession,
   type Placement,
   type PromptContext,
   PromptError,
@@ -77,4 +77,4 @@ export {
   readChannelFormats,
 } from './layout.ts';
 export { getLayout } from './layouts.ts';
-export { truncateUntrusted, frameUntrusted, quoteUntrusted } from './text.ts';
+export { frameUntrusted, quoteUntrusted, truncateUntrusted } from './text.ts';

@@ -111,7 +111,8 @@ export function resolveLayoutSteps(layers: LayerRegistry, layout: Layout): Resol
 function resolveLayoutEntry(entry: LayoutEntry, layers: LayerRegistry, layout: string): LayoutStep {
   // The safety layer is never looked up: the built-in layer is used even if a registry contains
   // another layer with its name.
-  if (entry.layer === safetyLayer.id) return createLayoutStep(safetyLayer, { layer: safetyLayer.id });
+  if (entry.layer === safetyLayer.id)
+    return createLayoutStep(safetyLayer, { layer: safetyLayer.id });
   const layer = layers.get(entry.layer);
   if (layer !== undefined) return createLayoutStep(layer, entry);
   throw new PromptError(

@@ -92,10 +92,10 @@ describe('any combination of layout, layer, hook, file and mode', () => {
           mode: asked,
           ...(hasEphemeral && { ephemeral: EPHEMERAL }),
         });
-        const { system, userContext, report } = await createPromptAssembler({ layers, layout }).assemble(
-          context,
-          { system: additions.map((text) => part(text)) },
-        );
+        const { system, userContext, report } = await createPromptAssembler({
+          layers,
+          layout,
+        }).assemble(context, { system: additions.map((text) => part(text)) });
         const isThere = hasEphemeral && asked !== 'none';
         const places = [system, userContext].map((parts) =>
           parts.findIndex(({ layer }) => layer === 'ephemeral'),
@@ -117,10 +117,10 @@ describe('any combination of layout, layer, hook, file and mode', () => {
     await fc.assert(
       fc.asyncProperty(turn, async ({ layers, layout, additions, mode: asked }) => {
         const context = createContext({ ...OWNER_FEATURES, skills: SKILLS, mode: asked });
-        const { system, userContext, report } = await createPromptAssembler({ layers, layout }).assemble(
-          context,
-          { userContext: additions.map((text) => part(text)) },
-        );
+        const { system, userContext, report } = await createPromptAssembler({
+          layers,
+          layout,
+        }).assemble(context, { userContext: additions.map((text) => part(text)) });
         const told = (placement: 'system' | 'user') =>
           report.flatMap((line) =>
             line.outcome === 'present' && line.placement === placement ? [line.layer] : [],

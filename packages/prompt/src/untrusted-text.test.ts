@@ -5,7 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { createPromptAssembler, type PromptAssembler } from './assembler.ts';
 import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
 import { BUILT_IN_LAYOUTS } from './layouts.ts';
-import { createContext, createView, EXAMPLE_FACTS, GUEST, EXAMPLE_MESSAGE } from './testing/example-turn.ts';
+import {
+  createContext,
+  createView,
+  EXAMPLE_FACTS,
+  EXAMPLE_MESSAGE,
+  GUEST,
+} from './testing/example-turn.ts';
 
 const layers = createLayerRegistry(createBuiltInLayers());
 const ASSEMBLERS = BUILT_IN_LAYOUTS.map((layout) => ({

@@ -81,7 +81,11 @@ export async function waitUntilReady(connection: RedisConnection): Promise<boole
   });
 }
 
-function connectCluster(place: RedisLocation, nodes: readonly string[], use: RedisConnectionRole): Cluster {
+function connectCluster(
+  place: RedisLocation,
+  nodes: readonly string[],
+  use: RedisConnectionRole,
+): Cluster {
   const { retryStrategy, enableOfflineQueue, db, ...redisOptions } = getConnectionOptions(
     place,
     use,

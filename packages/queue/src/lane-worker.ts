@@ -1,9 +1,15 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/core';
-import { startLeaseRenewal, LEASE_MS } from './keep-leases.ts';
+import { LEASE_MS, startLeaseRenewal } from './keep-leases.ts';
 import { startKeyedWork, startSweep, type WakeUpHandler } from './keyed-work.ts';
-import { getStopReason, isDatabaseUnreachable, type LaneDeps, runLane, type StopReason } from './lane.ts';
+import {
+  getStopReason,
+  isDatabaseUnreachable,
+  type LaneDeps,
+  runLane,
+  type StopReason,
+} from './lane.ts';
 import type { RewakeResult, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker that serves many conversations in parallel, each with one turn at a time. */

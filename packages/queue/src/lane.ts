@@ -22,7 +22,7 @@ import {
   type Lease,
   SUB_AGENT_LANE,
 } from '@parley/store';
-import { type KeepLeaseAlive, startLeaseRenewal, LEASE_MS } from './keep-leases.ts';
+import { type KeepLeaseAlive, LEASE_MS, startLeaseRenewal } from './keep-leases.ts';
 
 /** The lease on a lane; a turn whose commit releases the lane calls `onLeft` right afterwards. */
 export interface LaneLease extends Lease {

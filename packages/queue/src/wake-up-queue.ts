@@ -105,7 +105,10 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
   const isOverdue = watchDelayedJobs(monotonic);
   const queue = backend.newQueue(TURNS);
   queue.on('error', (error) => backend.failed(error, TROUBLE));
-  const guarded = async (key: string, store: () => Promise<RewakeResult>): Promise<RewakeResult> => {
+  const guarded = async (
+    key: string,
+    store: () => Promise<RewakeResult>,
+  ): Promise<RewakeResult> => {
     try {
       return await store();
     } catch (error) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkValue, createUnknownKeyProblem } from './check.ts';
 import { defineChoice, defineSection, flag, numberField, wholeNumber } from './fields.ts';
-import { type addHostedChannels, USE, listUseFindings } from './hosted.ts';
+import { type addHostedChannels, listUseFindings, USE } from './hosted.ts';
 import {
   type Block,
   isBlock,
@@ -142,7 +142,11 @@ const BLOCK = 'a block of `key: value` lines';
  */
 export function checkChannels(
   channels: Readonly<Record<string, unknown>>,
-  { schemas, uses, findings }: Pick<ReturnType<typeof addHostedChannels>, 'schemas' | 'uses' | 'findings'>,
+  {
+    schemas,
+    uses,
+    findings,
+  }: Pick<ReturnType<typeof addHostedChannels>, 'schemas' | 'uses' | 'findings'>,
   references: ReferenceFindings,
   source: SettingsSource,
 ): CheckedChannels {

@@ -1,4 +1,4 @@
-import { replaceHiddenCharacters, reasonOf } from '@parley/core';
+import { reasonOf, replaceHiddenCharacters } from '@parley/core';
 import {
   type Document,
   isAlias,
@@ -15,11 +15,11 @@ import {
 } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
 import {
-  preserveLongNumbers,
+  applyDraft,
   LARGEST_SETTINGS_BYTES,
   parseEditableDocument,
+  preserveLongNumbers,
   readTextFile,
-  applyDraft,
   writeDraft,
 } from './settings-file.ts';
 import {
@@ -67,7 +67,10 @@ export function formatVersionLine(version: number): string {
  * without a version is version 1; a version that is not a whole number is left for the schema to
  * report.
  */
-export function upgradeDocument(document: Document, steps: readonly SettingsMigration[]): VersionCheck {
+export function upgradeDocument(
+  document: Document,
+  steps: readonly SettingsMigration[],
+): VersionCheck {
   const written = document.getIn(['version'], true);
   const value = isScalar(written) ? written.value : 1;
   if (!Number.isSafeInteger(value)) return { kind: 'current' };
@@ -373,7 +376,10 @@ function formatExcerpt(text: string, line: number, column: number): string {
   const shown = [line - 1, line].filter((number) => number >= 1);
   const width = String(line).length;
   const rows = shown.map((number) => {
-    const content = replaceHiddenCharacters(maskLine(all[number - 1] ?? '')).slice(from, from + 100);
+    const content = replaceHiddenCharacters(maskLine(all[number - 1] ?? '')).slice(
+      from,
+      from + 100,
+    );
     return `${String(number).padStart(width)} | ${content}`;
   });
   return [...rows, `${' '.repeat(width)} | ${' '.repeat(column - 1 - from)}^`].join('\n');

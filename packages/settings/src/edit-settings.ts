@@ -7,12 +7,12 @@ import { changeSettingsText, type SettingsChange } from './change-text.ts';
 import { parseSettings } from './document.ts';
 import { createSettingsTemplate, type SettingsResult } from './load-settings.ts';
 import {
+  applyDraft,
   deleteDraft,
   getDraftPath,
   LARGEST_SETTINGS_BYTES,
   parseEditableDocument,
   readTextFile,
-  applyDraft,
   writeDraft,
 } from './settings-file.ts';
 import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';

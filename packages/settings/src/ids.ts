@@ -109,7 +109,11 @@ type IdReadingResult =
 
 const AS_IT_IS: IdReadingResult = { kind: 'as-it-is' };
 
-function createNoEffectFinding(path: SettingsPath, expected: string, meant?: string): IdReadingResult {
+function createNoEffectFinding(
+  path: SettingsPath,
+  expected: string,
+  meant?: string,
+): IdReadingResult {
   return { kind: 'finding', finding: { kind: 'no-effect', path, expected, nearest: meant } };
 }
 
@@ -142,7 +146,11 @@ function parseIdOfChannel(
   return createNoEffectFinding(path, `${channel}: followed by ${read.expected}`, meant);
 }
 
-function createUnknownChannelFinding(path: SettingsPath, channel: string, forms: IdForms): IdReadingResult {
+function createUnknownChannelFinding(
+  path: SettingsPath,
+  channel: string,
+  forms: IdForms,
+): IdReadingResult {
   const names = Object.keys(forms);
   return createNoEffectFinding(
     path,
@@ -163,7 +171,11 @@ function parsePersonId(place: IdLocation, value: Block, forms: IdForms): IdReadi
       ? 'a person on another channel: there is no client in api.clients'
       : formatOneOf(names.map((name) => `api:${name}`));
   const meant = findNearestWord(split.id, names);
-  return createNoEffectFinding(place.path, expected, meant === undefined ? undefined : `api:${meant}`);
+  return createNoEffectFinding(
+    place.path,
+    expected,
+    meant === undefined ? undefined : `api:${meant}`,
+  );
 }
 
 function parseChatId(place: IdLocation, forms: IdForms): IdReadingResult {
@@ -188,7 +200,11 @@ function parseAccountId({ path, text }: IdLocation, value: Block, forms: IdForms
   if (names.length === 0 || names.includes(account)) return AS_IT_IS;
   const expected = formatOneOf(names.map((name) => `${channel}/${name}`));
   const meant = findNearestWord(account, names);
-  return createNoEffectFinding(path, expected, meant === undefined ? undefined : `${channel}/${meant}`);
+  return createNoEffectFinding(
+    path,
+    expected,
+    meant === undefined ? undefined : `${channel}/${meant}`,
+  );
 }
 
 function listAccountNames(value: Block, channel: string): readonly string[] {

@@ -76,7 +76,10 @@ export function loadProfileAt(
  * Reports a profile that names a model without a provider if the settings do not name a provider
  * either.
  */
-function findModelWithoutProvider({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
+function findModelWithoutProvider(
+  { modelName }: Profile,
+  source: SettingsSource,
+): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
   const expected = `a section with the provider of the profile's model "${modelName}"`;
   return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
@@ -222,7 +225,9 @@ function mergeProfileDefaults(written: unknown, profile: Block | undefined): unk
   if (written === undefined) return profile;
   if (!isBlock(written) || profile === undefined) return written;
   const both = Object.entries(profile).flatMap(([key, value]) =>
-    isBlock(value) && key in written ? [[key, mergeProfileDefaults(written[key], value)] as const] : [],
+    isBlock(value) && key in written
+      ? [[key, mergeProfileDefaults(written[key], value)] as const]
+      : [],
   );
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }

@@ -3,8 +3,8 @@ import {
   APPROVAL_COLUMNS,
   type Approval,
   type ApprovalRow,
-  type NumberedApprovalRow,
   type NewApproval,
+  type NumberedApprovalRow,
   readApprovalRow,
 } from './approval-rows.ts';
 import type { ApprovalView } from './conversation-views/approvals.ts';
@@ -132,7 +132,9 @@ async function storeApproval(
 
 /** Whether the lease still holds the lane and this turn is the lane's unfinished turn. */
 async function canWriteTurn(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
-  return (await lockLeasedConversation(sql, lease)) !== null && isUnfinishedTurn(sql, lease, turnId);
+  return (
+    (await lockLeasedConversation(sql, lease)) !== null && isUnfinishedTurn(sql, lease, turnId)
+  );
 }
 
 /** A person's decision on an approval. If `code` is null, the open approvals are only listed. */

@@ -24,7 +24,10 @@ const Content = z.object({
 });
 
 /** Reads the asides of a turn's steps, in order. */
-export async function readHiddenStepParts(sql: Sql, turnId: string): Promise<readonly HiddenStepParts[]> {
+export async function readHiddenStepParts(
+  sql: Sql,
+  turnId: string,
+): Promise<readonly HiddenStepParts[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.flatMap(({ step, content }) => {
     const { data } = Content.safeParse(decodeJson(content));

@@ -56,7 +56,10 @@ const UNCERTAIN = defineStatement(
 ).rows<{ readonly at: number | null }>();
 
 /** Reads the state of the chat before a part was marked as sending. */
-export async function readChatStateBeforePart(sql: Sql, partId: string): Promise<ChatStateBeforePart> {
+export async function readChatStateBeforePart(
+  sql: Sql,
+  partId: string,
+): Promise<ChatStateBeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined)
     throw new StoreError('store-failed', `Part ${partId} is not in the outbox.`);

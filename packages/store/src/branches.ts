@@ -1,5 +1,9 @@
 import type { InboundMessage, NewId } from '@parley/core';
-import { ensureConversation, lockConversation, lockUndeletedConversation } from './conversations.ts';
+import {
+  ensureConversation,
+  lockConversation,
+  lockUndeletedConversation,
+} from './conversations.ts';
 import { type Database, decodeJson, defineStatement, encodeJson, type Sql } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import { findRewindCut, type RewindPoint } from './rewind.ts';

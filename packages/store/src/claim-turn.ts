@@ -128,7 +128,8 @@ async function resumeTurn(
     // The effects of tools cannot be undone, so only a turn that has not run any may be answered
     // together with later messages.
     const mayEnd = steps.length === 0 && turn.session === session;
-    if (mayEnd && (await endPostponedTurnIfSuperseded(sql, conversationId, turn.id, now))) return null;
+    if (mayEnd && (await endPostponedTurnIfSuperseded(sql, conversationId, turn.id, now)))
+      return null;
     if (isPostponed(turn.put_off_until, now)) return 'suspended';
   }
   sql.send(RESUME, {
@@ -234,10 +235,7 @@ async function beginTurn(
  * Finds the person who asked, and when. The time is null if the turn was not requested by a person,
  * so that no waiting time is measured.
  */
-function findRequester(
-  messages: readonly InboxRow[],
-  { message: { channel, sender } }: InboxRow,
-) {
+function findRequester(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
   const askedAt = messages.find(isOfPerson)?.receivedAt ?? null;
   return { personId: `${channel}:${sender.id}`, askedAt };
 }

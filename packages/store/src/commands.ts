@@ -11,10 +11,10 @@ import { insertAttachments } from './attachments.ts';
 import {
   changeMode,
   changeModel,
+  consumeStoredPlan,
   countWaiting,
   lockConversation,
   type PlanRunResult,
-  consumeStoredPlan,
 } from './conversations.ts';
 import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { resendUncertainPart } from './dead-letters.ts';

@@ -2,7 +2,12 @@ import type { Clock } from '@parley/core';
 import type { ConversationListQuery } from './conversation-views/list.ts';
 import type { MessageQuery } from './conversation-views/messages.ts';
 import type { SearchQuery } from './conversation-views/search.ts';
-import { changeMode, changeModel, lockUndeletedConversation, type ModeChange } from './conversations.ts';
+import {
+  changeMode,
+  changeModel,
+  lockUndeletedConversation,
+  type ModeChange,
+} from './conversations.ts';
 import type { Database, Sql } from './database.ts';
 import { type RewindPoint, type RewindResult, rewindConversation } from './rewind.ts';
 import type { ConversationMode } from './rows.ts';

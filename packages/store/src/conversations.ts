@@ -71,7 +71,10 @@ export function lockConversation(sql: Sql, id: string) {
  * undefined if no list shows the conversation, because another person may have deleted it before
  * the request arrived.
  */
-export async function lockUndeletedConversation(sql: Sql, id: string): Promise<ConversationRow | undefined> {
+export async function lockUndeletedConversation(
+  sql: Sql,
+  id: string,
+): Promise<ConversationRow | undefined> {
   const conversation = await lockConversation(sql, id);
   if (conversation === undefined) return undefined;
   const deleted = conversation.deleted_message ?? 0;

@@ -100,7 +100,9 @@ type LeadingName<Text extends string> = TextBefore<
 type ParameterNames<Text extends string, Found = never> = Text extends `${string}:${infer Rest}`
   ? ParameterNames<Rest, Found | LeadingName<Rest>>
   : Found;
-type StatementParams<Text extends string> = { readonly [Name in ParameterNames<Text> & string]: SqlValue };
+type StatementParams<Text extends string> = {
+  readonly [Name in ParameterNames<Text> & string]: SqlValue;
+};
 
 /** The arguments for a statement; none if the text has no parameters. */
 export type BoundArguments<Params> = keyof Params extends never
@@ -112,7 +114,9 @@ export type BoundArguments<Params> = keyof Params extends never
 /** Creates a statement; `rows` declares the type of its rows, if it returns any. */
 export function defineStatement<const Text extends string>(
   text: Text,
-): Statement<StatementParams<Text>, never> & { rows<Row>(): Statement<StatementParams<Text>, Row> } {
+): Statement<StatementParams<Text>, never> & {
+  rows<Row>(): Statement<StatementParams<Text>, Row>;
+} {
   const names = [...new Set(Array.from(text.matchAll(PARAMETER), ([, name]) => name ?? ''))];
   const made = { text: text.trim(), names };
   return { ...made, rows: () => made };

@@ -279,12 +279,12 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       await store.deadLetters.drop(b?.id ?? 0, 9);
       expect(await undelivered()).toEqual(['blocked', 'blocked']);
       await sendAll();
-      expect((await store.decisions.stories(createTestRoute('c1'), 1))[0]?.turn?.parts).toMatchObject(
-        {
-          sent: 1,
-          failed: 1,
-        },
-      );
+      expect(
+        (await store.decisions.stories(createTestRoute('c1'), 1))[0]?.turn?.parts,
+      ).toMatchObject({
+        sent: 1,
+        failed: 1,
+      });
     });
 
     it('[D06] does not record dead letters for work that nobody is waiting for', async () => {

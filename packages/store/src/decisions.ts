@@ -131,7 +131,11 @@ const FORGET_OF_CHAT = defineStatement(`
   delete from ingress_decision where ${OF_CHAT} and seq <= (
     select seq from ingress_decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
-async function readUnacceptedMessages(sql: Sql, chat: ChatKey, limit: number): Promise<MessageTrace[]> {
+async function readUnacceptedMessages(
+  sql: Sql,
+  chat: ChatKey,
+  limit: number,
+): Promise<MessageTrace[]> {
   const rows = await sql.all(NOT_TAKEN, { ...chat, limit });
   return rows.reverse().map((row) => ({ ...row, turn: null }));
 }

@@ -18,7 +18,10 @@ export interface LaneDropRequest {
  * the message text, because it may be what crashes the process. Returns the newest message's route,
  * for a notice, or null if no message was waiting. The caller has locked the lane.
  */
-export async function dropWaitingMessages(sql: Sql, dropping: LaneDropRequest): Promise<ReplyRoute | null> {
+export async function dropWaitingMessages(
+  sql: Sql,
+  dropping: LaneDropRequest,
+): Promise<ReplyRoute | null> {
   const { session, turnId, reason, now } = dropping;
   const { conversationId } = dropping.lease;
   const unfinished = await sql.get(UNFINISHED, { conversationId });

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { HeartbeatAlert, HeartbeatRunResult, HeartbeatRunRequest } from './heartbeat-runs.ts';
+import type { HeartbeatAlert, HeartbeatRunRequest, HeartbeatRunResult } from './heartbeat-runs.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';
 import { createMessage, createPart, createTestRoute, startTurn } from './testing/messages.ts';
@@ -32,7 +32,11 @@ const alert = (text: string, more: Partial<HeartbeatAlert> = {}): HeartbeatAlert
   ...more,
 });
 
-function ending(id: string, turnId: string, more: Partial<HeartbeatRunResult> = {}): HeartbeatRunResult {
+function ending(
+  id: string,
+  turnId: string,
+  more: Partial<HeartbeatRunResult> = {},
+): HeartbeatRunResult {
   const usage = { model: 'm', inputTokens: 100, outputTokens: 5, costUsd: null };
   const outcome = more.alert === undefined ? 'silent' : 'answered';
   return {
@@ -215,7 +219,9 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.transcript.recent('web:c1', 0, 9)).toMatchObject([
         { role: 'assistant', content: 'rain' },
       ]);
-      expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: createTestRoute('c1') } });
+      expect(await store.outbox.next(CHAT)).toMatchObject({
+        part: { route: createTestRoute('c1') },
+      });
     });
 
     it('[H04] does not send an alert if the lease was lost', async () => {

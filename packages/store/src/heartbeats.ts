@@ -3,10 +3,10 @@ import { type Database, defineStatement, type Sql } from './database.ts';
 import {
   claimSlot,
   endHeartbeatRun,
-  type HeartbeatRunResult,
-  type HeartbeatRunRequest,
   type HeartbeatPlan,
   type HeartbeatRun,
+  type HeartbeatRunRequest,
+  type HeartbeatRunResult,
   type HeartbeatSlot,
   type RecordedHookEvent,
   recordHookEvent,
@@ -55,7 +55,11 @@ export function createHeartbeatRepository(database: Database, newId: NewId) {
      * Ends a run's turn and releases its alert, in one fenced transaction, so that the alert is
      * sent once.
      */
-    commit: (lease: Lease, turn: HeartbeatRunResult, now: number): Promise<'committed' | 'fenced'> =>
+    commit: (
+      lease: Lease,
+      turn: HeartbeatRunResult,
+      now: number,
+    ): Promise<'committed' | 'fenced'> =>
       database.write((sql) => endHeartbeatRun(sql, { lease, turn, now, newId })),
     /**
      * Releases alerts whose quiet hours are over, and returns their routes, so that the deliveries

@@ -1,9 +1,9 @@
 import { type Database, decodeJson, defineStatement } from './database.ts';
 import {
+  type CachedSession,
+  HistoryCache,
   type NumberedEntry,
   type RememberedEntry,
-  HistoryCache,
-  type CachedSession,
 } from './remembered-history.ts';
 import {
   INBOX_COLUMNS,
@@ -63,7 +63,9 @@ export function createTranscriptRepository(database: Database) {
       // If the history changed during the read, or its summary was withdrawn, it is read again from
       // the start.
       const isStale = known !== undefined && (!isUnchanged || read.session.reaches < known.reaches);
-      const { summary, session } = isStale ? await readEntriesSinceSummary(database, place, limit) : read;
+      const { summary, session } = isStale
+        ? await readEntriesSinceSummary(database, place, limit)
+        : read;
       if (isUnchanged) memory.set(key, version, session);
       return { summary, entries: session.entries };
     },

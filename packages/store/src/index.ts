@@ -22,10 +22,14 @@ export type {
 export type { ChatStateBeforePart } from './before-part.ts';
 export type { BranchedTurn, NewBranchTurn } from './branches.ts';
 export type { CommandTransaction, PairingState } from './commands.ts';
-export type { BrowserMarks, ConversationMark, ConversationMarkChange } from './conversation-marks.ts';
+export type {
+  BrowserMarks,
+  ConversationMark,
+  ConversationMarkChange,
+} from './conversation-marks.ts';
 export type { ApprovalView } from './conversation-views/approvals.ts';
 export type { ConversationDetails, ConversationView } from './conversation-views/list.ts';
-export type { MessagePage, PageCursor, MessageView } from './conversation-views/messages.ts';
+export type { MessagePage, MessageView, PageCursor } from './conversation-views/messages.ts';
 export type { SearchHit } from './conversation-views/search.ts';
 export type { ConversationAction } from './conversation-views.ts';
 export type { ChatKey } from './conversations.ts';
@@ -37,7 +41,7 @@ export {
   type PlanRunResult,
   SUB_AGENT_LANE,
 } from './conversations.ts';
-export type { CronJobLimits, CronJobChange, CronJob, NewCronJob } from './cron-jobs.ts';
+export type { CronJob, CronJobChange, CronJobLimits, NewCronJob } from './cron-jobs.ts';
 export { StoreError } from './database.ts';
 export type { DeadLetter } from './dead-letter-rows.ts';
 export type { DeadLetterWake } from './dead-letters.ts';
@@ -52,16 +56,16 @@ export type {
 export type { PersonForgetResult } from './forgetting/person.ts';
 export { isBotMessage } from './group-context.ts';
 export type {
-  HeartbeatRunResult,
-  HeartbeatRunRequest,
   HeartbeatPlan,
   HeartbeatRun,
+  HeartbeatRunRequest,
+  HeartbeatRunResult,
   HeartbeatSlot,
 } from './heartbeat-runs.ts';
 export type { InboxRepository } from './inbox.ts';
 export type { LaneRepository } from './lanes.ts';
 export type { JoinRules } from './later-messages.ts';
-export type { LinkAction, LinkRequester, LinkRepository, LinkResult } from './links.ts';
+export type { LinkAction, LinkRepository, LinkRequester, LinkResult } from './links.ts';
 export type { MemoryIndex } from './memory-index.ts';
 export type { AnswerUsage, MessageAnswer } from './message-answers.ts';
 export { openStore } from './open-store.ts';
@@ -87,7 +91,7 @@ export {
   type PromptSummary,
   type StoredPrompt,
 } from './prompt-rows.ts';
-export type { PromptRepository, PromptFilter } from './prompts.ts';
+export type { PromptFilter, PromptRepository } from './prompts.ts';
 export { type AnswerVerdict, SENT_FILES, toJoinedStep } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
 export { isSameDestination } from './ready-messages.ts';
@@ -131,10 +135,10 @@ export type {
 export type { SoulRepository } from './souls.ts';
 export type { TurnUsage } from './spend.ts';
 export {
-  type UsageTotals,
   countInputTokens,
-  type SpendAccount,
   type DailySpend,
+  type SpendAccount,
+  type UsageTotals,
 } from './spend.ts';
 export type { StoppedWork } from './stop.ts';
 export type { StorageUsage, TableUsage } from './storage.ts';
@@ -142,7 +146,7 @@ export type { Store } from './store.ts';
 export type { StoreMark } from './store-mark.ts';
 export type { StoreRollback } from './store-state.ts';
 export type { SubAgentBounds, SubAgentRepository, SubAgentRun } from './sub-agents.ts';
-export type { Takeover, PageReply } from './takeovers.ts';
+export type { PageReply, Takeover } from './takeovers.ts';
 export type { TurnRepository } from './turns.ts';
 export type { UsageDay, UsageGrouping, UsageSums } from './usage.ts';
 export type { UsageFigures } from './usage-tally.ts';

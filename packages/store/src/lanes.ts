@@ -1,5 +1,5 @@
 import type { BusyPolicy, CommittedParts, NewId, ReplyRoute } from '@parley/core';
-import type { TurnClaimRequest, ClaimResult, LockedLane } from './claim-turn.ts';
+import type { ClaimResult, LockedLane, TurnClaimRequest } from './claim-turn.ts';
 import { claimTurn, claimTurnInLane } from './claim-turn.ts';
 import { ensureConversation, lockConversation, lockLeasedConversation } from './conversations.ts';
 import { type Database, defineStatement, type Sql } from './database.ts';
@@ -10,7 +10,7 @@ import { buildPostponedCondition, type PostponedTurn, postponeTurn } from './put
 import { renewLeases } from './renew-leases.ts';
 import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
-import { isTakenOver, buildTakenOverCondition, readSharedTime } from './taken-over.ts';
+import { buildTakenOverCondition, isTakenOver, readSharedTime } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /**
@@ -83,7 +83,10 @@ export function createLaneRepository(
      * transaction.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
-      database.write((sql) => claimTurnOrReleaseLane(sql, { lease, busy, newTurnId, now }), 'process'),
+      database.write(
+        (sql) => claimTurnOrReleaseLane(sql, { lease, busy, newTurnId, now }),
+        'process',
+      ),
 
     /**
      * The attempt count is synced to disk, because a turn that crashes its process may bring down
@@ -118,8 +121,12 @@ export function createLaneRepository(
      * transaction (D04). `left`: no message was waiting, and the lane was released as requested.
      * `stored` is called after the commit.
      */
-    commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: CommittedParts) => void) =>
-      commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
+    commit: (
+      lease: Lease,
+      commit: TurnCommit,
+      now: number,
+      stored?: (fresh: CommittedParts) => void,
+    ) => commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
     /**
      * Postpones a lane's turn, which stays unfinished and is not claimed before the given time
      * unless a person writes. `fenced` if the lease was lost or the turn is over.
@@ -191,7 +198,10 @@ type DropLaneResult =
 async function dropLane(
   database: Database,
   work: LaneRequest,
-  { moment, ...dropped }: Pick<LaneDropRequest, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
+  {
+    moment,
+    ...dropped
+  }: Pick<LaneDropRequest, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
 ): Promise<DropLaneResult> {
   const { dropWaitingMessages: dropWaiting } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {

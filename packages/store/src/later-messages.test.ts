@@ -202,10 +202,9 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(listMessageIds(one)).toEqual(['m2']);
       await store.lanes.commit(lease, createAnswer('t2', ['two']), 7);
       await store.inbox.accept(createMessage('m4'));
-      expect(listMessageIds(await claimNextTurn(store, lease, 't3', { group: 'followup' }))).toEqual([
-        'm3',
-        'm4',
-      ]);
+      expect(
+        listMessageIds(await claimNextTurn(store, lease, 't3', { group: 'followup' })),
+      ).toEqual(['m3', 'm4']);
     });
   });
 }

@@ -49,7 +49,8 @@ export async function joinTurn(
 ): Promise<{ kind: 'joined'; rows: readonly InboxRow[] } | { kind: 'none' } | { kind: 'fenced' }> {
   const conversation = await lockLeasedConversation(sql, lease);
   const { turnId, mode } = joining;
-  if (conversation === null || !(await isUnfinishedTurn(sql, lease, turnId))) return { kind: 'fenced' };
+  if (conversation === null || !(await isUnfinishedTurn(sql, lease, turnId)))
+    return { kind: 'fenced' };
   // Messages written after `/new` or `/mode` belong in a turn that obeys these commands.
   if (mode !== undefined && conversation.mode !== mode) return { kind: 'none' };
   const turn = await sql.get(SESSION_OF, { turnId });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { HeartbeatRunResult, HeartbeatRunRequest } from './heartbeat-runs.ts';
+import type { HeartbeatRunRequest, HeartbeatRunResult } from './heartbeat-runs.ts';
 import type { ClaimedTurn, Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';

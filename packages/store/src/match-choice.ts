@@ -12,7 +12,9 @@ export function matchChoice(text: string, choices: readonly string[]): string | 
   const same = choices.filter((choice) => splitReplyWords(choice).join(' ') === said);
   if (same.length > 0) return same[0] ?? null;
   return (
-    matchNumberedChoice(words, choices) ?? matchYesOrNo(text, choices) ?? matchContainedWords(words, choices)
+    matchNumberedChoice(words, choices) ??
+    matchYesOrNo(text, choices) ??
+    matchContainedWords(words, choices)
   );
 }
 

@@ -253,7 +253,11 @@ export async function postParts(
 }
 
 /** Whether a person has taken over the conversation in the parts' chat. */
-async function isTakenOverByPerson(sql: Sql, parts: readonly NewPart[], now: number): Promise<boolean> {
+async function isTakenOverByPerson(
+  sql: Sql,
+  parts: readonly NewPart[],
+  now: number,
+): Promise<boolean> {
   const [first] = parts;
   if (first === undefined) return false;
   const { channel, account, chatId, threadId: thread = '' } = first.route;

@@ -21,7 +21,7 @@ import {
   postParts,
   readPart,
 } from './outbox-parts.ts';
-import { type AnsweredChat, listAgentAnswers, type AgentAnswer } from './own-answers.ts';
+import { type AgentAnswer, type AnsweredChat, listAgentAnswers } from './own-answers.ts';
 import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import type { ReplyRoute } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { isPressOnStoredMessage, type ButtonMessage } from './presses.ts';
+import { type ButtonMessage, isPressOnStoredMessage } from './presses.ts';
 import type { NewPart } from './rows.ts';
 import type { Store } from './store.ts';
 import { listDatabasesOfDay } from './testing/databases.ts';

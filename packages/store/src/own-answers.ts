@@ -2,7 +2,7 @@ import type { InboundMessage, ReplyRoute } from '@parley/core';
 import { OF_CHAT } from './conversations.ts';
 import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
-import { isPressOnStoredMessage, type ButtonMessage } from './presses.ts';
+import { type ButtonMessage, isPressOnStoredMessage } from './presses.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /** A sent answer part, which the agent may refer to as its own message. */

@@ -77,9 +77,13 @@ export async function replyAsPerson(
   const turnId = newId('turn');
   const { session } = lane;
   const isLed = hold === 'person';
-  const unfinished = isLed ? await endUnfinishedTurn(sql, { conversationId, session, by, now }) : [];
+  const unfinished = isLed
+    ? await endUnfinishedTurn(sql, { conversationId, session, by, now })
+    : [];
   sql.send(WRITE, { turnId, conversationId, session, now, by, as: reply.as, requestKey });
-  const answered = isLed ? await answerWaitingMessages(sql, reply, { turnId, now, unfinished }) : [];
+  const answered = isLed
+    ? await answerWaitingMessages(sql, reply, { turnId, now, unfinished })
+    : [];
   appendHistory(sql, reply.entries(answered), { conversationId, session, turnId, now });
   const parts = insertParts(sql, reply.parts, { turnId, now, newId });
   return { kind: 'stored', turnId, answered: answered.length, parts };

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import {
   computeRequestSizes,
   type MessageSize,
+  memoizeByText,
   PromptLists,
   type PromptMessage,
   PromptTarget,
-  memoizeByText,
   type SentPrompt,
   type SentRequest,
 } from '@parley/core';

@@ -147,7 +147,9 @@ export async function runRetention(
     }
   }
   if (goesOn && (removed > 0 || isThorough)) {
-    const { removeOrphanedEntries: removeOrphans } = await import('./conversation-views/search-index.ts');
+    const { removeOrphanedEntries: removeOrphans } = await import(
+      './conversation-views/search-index.ts'
+    );
     for await (const step of removeOrphans(database, isThorough)) {
       goesOn = await pause(step.tookMs);
       if (!goesOn) break;

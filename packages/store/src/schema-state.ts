@@ -2,7 +2,12 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type Database, parseStoreUrl, type StoreAddress } from './database.ts';
-import { isUpToDate, MIGRATIONS, readAppliedMigrations, refuseUnknownMigration } from './migrate.ts';
+import {
+  isUpToDate,
+  MIGRATIONS,
+  readAppliedMigrations,
+  refuseUnknownMigration,
+} from './migrate.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 

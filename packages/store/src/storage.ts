@@ -80,11 +80,15 @@ async function countTableRows(
   before = 0,
 ): Promise<{ readonly rows: number; readonly old: number }> {
   const old =
-    rule === undefined ? '0' : `(select count(*) from ${table} where ${buildOldRowsCondition(rule)})`;
+    rule === undefined
+      ? '0'
+      : `(select count(*) from ${table} where ${buildOldRowsCondition(rule)})`;
   const count = defineDynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
   const bound = rule === undefined ? {} : { bound: boundOf(rule, before - (rule.longer ?? 0)) };
   const counted = count.rows<{ readonly rows: number; readonly old: number }>();
-  return (await readWithoutTimeout(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
+  return (
+    (await readWithoutTimeout(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 }
+  );
 }
 
 interface DatabaseSizes {

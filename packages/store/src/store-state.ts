@@ -149,7 +149,9 @@ export class StoreState {
 
   async #holdBack(before: StoreMark, setbacks: number, write: WriteTransaction): Promise<void> {
     const { clock, forget, onSetback } = this.#deps;
-    const { settleUnfinishedWork: settleUnfinished } = await import('./backup/settle-unfinished.ts');
+    const { settleUnfinishedWork: settleUnfinished } = await import(
+      './backup/settle-unfinished.ts'
+    );
     const done = await write(async (sql) => {
       const found = await sql.get(LOCK);
       if (found === undefined || found.setbacks > setbacks) return null;

@@ -4,7 +4,12 @@ import { type Database, decodeCheckedJson, defineStatement, type Sql } from './d
 import { IS_NOT_DELETED } from './inbox-reads.ts';
 import { type PersonReply, replyAsPerson } from './person-replies.ts';
 import { type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
-import { isTakenOver, MAX_TAKEOVER_MS, readConversationHold, readSharedTime } from './taken-over.ts';
+import {
+  isTakenOver,
+  MAX_TAKEOVER_MS,
+  readConversationHold,
+  readSharedTime,
+} from './taken-over.ts';
 
 /** A takeover of a conversation; times are in ms on the shared clock. */
 export interface Takeover {

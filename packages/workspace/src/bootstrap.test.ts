@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reader } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type BootstrapMark, type BootstrapDecision, decideBootstrap } from './bootstrap.ts';
+import { type BootstrapDecision, type BootstrapMark, decideBootstrap } from './bootstrap.ts';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');

@@ -14,7 +14,9 @@ export const CLOSED_TO_COMMANDS: readonly FilePattern[] = [
  * prompt text, as the layers declare them. Paths inside a listed folder are omitted; `''` is the
  * workspace.
  */
-export function listPathsClosedToCommands(promptFiles: readonly FilePattern[]): readonly FilePattern[] {
+export function listPathsClosedToCommands(
+  promptFiles: readonly FilePattern[],
+): readonly FilePattern[] {
   if (promptFiles.includes('/')) return ['', ...CLOSED_TO_COMMANDS];
   const all = [...new Set([...CLOSED_TO_COMMANDS, ...promptFiles])].filter(isInsideWorkspace);
   const folders = all.filter((name) => name.endsWith('/'));

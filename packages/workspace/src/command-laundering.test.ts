@@ -113,7 +113,11 @@ type Act = typeof act extends fc.Arbitrary<infer A> ? A : never;
 const PRIVATE = ['MEMORY.md', 'notes/secret.txt'];
 
 /** Performs one step of a command, unless the sandbox or the disk would refuse the step. */
-function perform(folder: string, { closed, readOnly }: ReadOnlyPaths, [kind, name, nth]: Act): void {
+function perform(
+  folder: string,
+  { closed, readOnly }: ReadOnlyPaths,
+  [kind, name, nth]: Act,
+): void {
   const isCovered = (path: string) =>
     [...closed, ...readOnly].some((one) => path === one || path.startsWith(`${one}/`));
   const isMount = (path: string) => closed.some((one) => one.startsWith(`${path}/`));

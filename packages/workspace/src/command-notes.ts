@@ -64,7 +64,11 @@ function readNote(path: string): CommandNote | null {
 }
 
 /** Whether the content at a path has changed since the command started. */
-export function isChangedSinceCommand({ closed, open }: CommandNote, folder: string, path: FileName): boolean {
+export function isChangedSinceCommand(
+  { closed, open }: CommandNote,
+  folder: string,
+  path: FileName,
+): boolean {
   if (closed.some((parent) => path.name.startsWith(`${parent}/`))) return false;
   const found = walkPath(folder, path);
   return found.kind === 'file' && open[path.name] !== found.file.fingerprint;

@@ -34,15 +34,15 @@ export {
 export { type MemoryVersions, VERSIONS_FOLDER } from './memory/memory-versions.ts';
 export { openWorkspace, type Workspace } from './open-workspace.ts';
 export {
-  listOwnerIdentifiers,
   type AudienceSplit,
+  listOwnerIdentifiers,
   splitOwnerFile,
 } from './owner-sections.ts';
 export { listOtherFiles } from './paths.ts';
 export {
-  matchesFilePattern,
   createPromptFiles,
   type FilePattern,
+  matchesFilePattern,
   type PromptFiles,
   restrictView,
   toWorkspacePatterns,
@@ -80,11 +80,11 @@ export {
   writeIntoWorkspace,
 } from './survey.ts';
 export {
-  truncateText,
   estimateQuarterTokens,
   estimateTokens,
   isBlank,
   type TextTruncation,
+  truncateText,
 } from './text.ts';
 export {
   createLocalLock,

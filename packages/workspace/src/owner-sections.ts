@@ -68,7 +68,8 @@ export function listOwnerIdentifiers(user: string): readonly string[] {
 
 function findNames(value: string): readonly string[] {
   // Other people capitalize a name that the owner writes in lower case.
-  if (/^\p{Ll}{3,}$/u.test(value) && isPersonName(capitalize(value))) return [value, capitalize(value)];
+  if (/^\p{Ll}{3,}$/u.test(value) && isPersonName(capitalize(value)))
+    return [value, capitalize(value)];
   return [value, ...value.split(/[\s,，;/]+/u)].filter(isPersonName);
 }
 

@@ -125,7 +125,10 @@ export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'
 }
 
 /** Opens a file for reading, refusing a link in its place and without blocking on a pipe. */
-export function openWorkspaceFile(folder: string, segments: readonly string[]): Promise<FileHandle> {
+export function openWorkspaceFile(
+  folder: string,
+  segments: readonly string[],
+): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   return open(join(folder, ...segments), flags);
 }

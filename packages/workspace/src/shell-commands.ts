@@ -4,13 +4,18 @@ import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type Logger, type NewId, reasonOf } from '@parley/core';
 import { isAlwaysPrivate, isGroupFile, isPrivateByDefault, isSkillFile } from './audience.ts';
-import { listPathsClosedToCommands, createPaths, planClosedPaths, removePaths } from './closed-paths.ts';
+import {
+  createPaths,
+  listPathsClosedToCommands,
+  planClosedPaths,
+  removePaths,
+} from './closed-paths.ts';
 import {
   type CommandNote,
   type CommandNotes,
   getThisProcess,
-  isStaleNote,
   isChangedSinceCommand,
+  isStaleNote,
   openCommandNotes,
   removeEmptyFolder,
 } from './command-notes.ts';
@@ -88,7 +93,10 @@ export function openShellCommands(options: ShellCommandsOptions) {
    */
   const mayBeFromCommand = (name: FileName): boolean => {
     const current = notes.current();
-    return current.size > 0 && [...current.values()].some((note) => isChangedSinceCommand(note, folder, name));
+    return (
+      current.size > 0 &&
+      [...current.values()].some((note) => isChangedSinceCommand(note, folder, name))
+    );
   };
   const end = async (file: string, begun: CommandNote): Promise<void> => {
     try {
@@ -177,7 +185,9 @@ async function transferFiles(
   hold: LockHold,
 ): Promise<boolean> {
   const now = options.clock();
-  const heir = [...notes.current()].find(([other, note]) => other !== file && !isStaleNote(note, now));
+  const heir = [...notes.current()].find(
+    ([other, note]) => other !== file && !isStaleNote(note, now),
+  );
   if (heir === undefined) return false;
   const [made, current] = [notes.read(file)?.made ?? [], notes.read(heir[0])];
   if (current === null) return false;

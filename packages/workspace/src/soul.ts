@@ -61,7 +61,12 @@ export function openSoulFile(
       if (content.text === null) return { kind: 'missing' };
       const front = readFrontMatter(content.text, AudienceFrontMatter);
       const { body } = front;
-      return { kind: 'file', text: body, head: getReusableFrontMatter(front), isBlank: isBlank(body) };
+      return {
+        kind: 'file',
+        text: body,
+        head: getReusableFrontMatter(front),
+        isBlank: isBlank(body),
+      };
     },
     /** Runs work while no other process writes to the workspace; the work may write the file. */
     alone: <T>(work: (write: WriteSoul) => Promise<T>): Promise<T> =>

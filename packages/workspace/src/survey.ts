@@ -144,7 +144,10 @@ export function describeEncodingDoubt({ content }: SurveyedEntry): string | null
 }
 
 /** Reads the bytes of a regular file without following a link in its place. */
-export async function readFileInside(folder: string, segments: readonly string[]): Promise<Uint8Array> {
+export async function readFileInside(
+  folder: string,
+  segments: readonly string[],
+): Promise<Uint8Array> {
   await using handle = await openWorkspaceFile(folder, segments);
   return await handle.readFile();
 }

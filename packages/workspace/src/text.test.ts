@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  truncateText,
   estimateQuarterTokens,
   estimateTokens,
   isBlank,
   shortenAtClause,
+  truncateText,
 } from './text.ts';
 
 describe('an empty form', () => {

@@ -9,12 +9,12 @@ import {
 import { decideFileAudience, isPrivateBySkill } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
-import type { FileWriter, WritePlan, WriteResult, UnchangedWrite } from './file-writer.ts';
+import type { FileWriter, UnchangedWrite, WritePlan, WriteResult } from './file-writer.ts';
 import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, parseFileName } from './paths.ts';
 import { type ManagedFile, withManagedFile } from './soul.ts';
-import { truncateText, type TextTruncation } from './text.ts';
+import { type TextTruncation, truncateText } from './text.ts';
 import type { WriteApproval, WriteAuthor } from './write-rules.ts';
 
 /** A file that this reader may see, ready to become part of a prompt, without front matter. */

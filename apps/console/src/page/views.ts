@@ -24,7 +24,7 @@ export interface ConsoleView {
 
 const prompt = async () => (await import('./prompt/prompt-view.tsx')).PromptView;
 const replay = async () => (await import('./replay/replay-view.tsx')).ReplayView;
-const conversations = async () => (await import('./inbox/talk.tsx')).TalkView;
+const conversations = async () => (await import('./inbox/talk.tsx')).ConversationView;
 const why = async () => (await import('./why.tsx')).WhyView;
 const heartbeat = async () => (await import('./heartbeat.tsx')).HeartbeatView;
 const jobs = async () => (await import('./jobs.tsx')).JobsView;

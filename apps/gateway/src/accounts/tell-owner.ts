@@ -1,5 +1,5 @@
 import { renderNoticeParts } from '@parley/channels';
-import { type Clock, getConversationAgent, type LiveBus, decodeLiteralText } from '@parley/core';
+import { type Clock, decodeLiteralText, getConversationAgent, type LiveBus } from '@parley/core';
 import { createWakeDelivery } from '@parley/queue';
 import type { InboxRow, Store } from '@parley/store';
 

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { createHttpApp } from './app.ts';
 import { createWrongTokenCounter } from './door.ts';
 import { fingerprintSecret, SIGN_IN_PREFIX, toSessionId } from './page-sessions.ts';
-import { createStatusWith, NO_OPERATIONS } from './testing/full-app.ts';
+import { createTestStatus, NO_OPERATIONS } from './testing/full-app.ts';
 
 const from = (name: string) => ({ name, isLocal: false });
 const MINUTE = 60_000;
@@ -127,7 +127,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
     },
     ...{
       metrics: async () => '',
-      report: createStatusWith({}),
+      report: createTestStatus({}),
       operations: NO_OPERATIONS,
       status: () => [],
     },

@@ -1,4 +1,4 @@
-import { ROLES, type Role, isRoleAtLeast } from '@parley/core';
+import { isRoleAtLeast, ROLES, type Role } from '@parley/core';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fingerprintSecret, SIGN_IN_PREFIX, toSessionId } from './page-sessions.ts';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { decodeText, pluralize, ParleyError, reasonOf } from '@parley/core';
+import { decodeText, ParleyError, pluralize, reasonOf } from '@parley/core';
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { CliContext } from '../cli.ts';
 import { operateAndPrint, operateText } from '../operate.ts';
-import { stripControls } from '../terminal/text.ts';
+import { stripControlCharacters } from '../terminal/text.ts';
 
 export function listJobs(cli: CliContext): Promise<number> {
   return operateAndPrint(cli, 'cron/list', {}, ({ jobs }) =>
-    stripControls(jobs.map(({ line }) => line).join('\n') || 'There are no jobs.'),
+    stripControlCharacters(jobs.map(({ line }) => line).join('\n') || 'There are no jobs.'),
   );
 }
 
@@ -90,6 +90,6 @@ export function formatHeartbeat(report: OutputOf<'heartbeat/report'>): string {
     ...(problems.length === 0 ? [] : ['', ...problems]),
   ]
     .flatMap((text) => text.split('\n'))
-    .map(stripControls)
+    .map(stripControlCharacters)
     .join('\n');
 }

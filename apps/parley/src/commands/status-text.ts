@@ -1,9 +1,9 @@
-import { pluralize, formatDuration } from '@parley/core';
-import type { ShownAgent } from '@parley/gateway';
+import { formatDuration, pluralize } from '@parley/core';
+import type { AgentSummary } from '@parley/gateway';
 import type { OutputOf } from '@parley/gateway/operations';
 import { formatChannelLine } from '../banner.ts';
 import { type DataFolder, formatCommandLine } from '../data-folder.ts';
-import { stripControls } from '../terminal/text.ts';
+import { stripControlCharacters } from '../terminal/text.ts';
 import { formatWebhookAddress } from '../webhook-address.ts';
 import { formatMoney } from './usage.ts';
 
@@ -91,14 +91,14 @@ function formatQueue({ messages, oldestMs }: NonNullable<GatewayStatus['waiting'
 /**
  * Returns the lines for several agents; the other lines of the report describe the default agent.
  */
-export function listAgentLines(agents: readonly ShownAgent[]): readonly string[] {
+export function listAgentLines(agents: readonly AgentSummary[]): readonly string[] {
   return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
     if (isDefault) return [];
     const rules =
       routes.length === 0 ? 'no rule routes to this agent' : `answers ${routes.join(', ')}`;
     return toStatusLine(
       'agent',
-      stripControls(`${name} (${title}): ${model}; ${workspace}; ${rules}`),
+      stripControlCharacters(`${name} (${title}): ${model}; ${workspace}; ${rules}`),
     );
   });
 }

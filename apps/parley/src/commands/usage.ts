@@ -1,4 +1,4 @@
-import { pluralize, formatDuration } from '@parley/core';
+import { formatDuration, pluralize } from '@parley/core';
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { UsageFigures } from '@parley/store';
 import type { CliContext } from '../cli.ts';
@@ -31,7 +31,7 @@ function formatUsage(report: UsageReport): string {
     `${formatPeriod(report)} (${report.timeZone})`,
     '',
     isUsed(total) ? table : 'Nothing was used.',
-    ...listNotes(report),
+    ...listUsageNotes(report),
     '',
     ...listCapLines(report),
   ].join('\n');
@@ -81,7 +81,7 @@ export function formatMoney({
   return costUsd === 0 ? 'unknown cost' : `over $${costUsd.toFixed(4)}`;
 }
 
-function listNotes({ total, isWhole, days }: UsageReport): string[] {
+function listUsageNotes({ total, isWhole, days }: UsageReport): string[] {
   const oldest = days[0]?.day ?? '';
   return [
     ...(total.unpriced === 0

@@ -5,7 +5,7 @@ import { toDisplayLine, toDisplayText } from '@parley/core';
  * rename the window, or simulate input. Tabs are replaced with spaces, because the number of
  * columns matters.
  */
-export function stripControls(text: string): string {
+export function stripControlCharacters(text: string): string {
   return toDisplayText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
 }
 
@@ -45,10 +45,10 @@ function countColumns(text: string): number {
 
 /** Splits text into rows for a screen of this width, the way a terminal does. */
 export function splitRows(text: string, columns: number): string[] {
-  return text.split('\n').flatMap((line) => cutLine(line, Math.max(2, columns)));
+  return text.split('\n').flatMap((line) => splitLine(line, Math.max(2, columns)));
 }
 
-function cutLine(line: string, columns: number): string[] {
+function splitLine(line: string, columns: number): string[] {
   const rows: string[] = [];
   let row = '';
   let width = 0;

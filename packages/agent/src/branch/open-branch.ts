@@ -6,8 +6,8 @@ import {
   getConversationAgent,
   type InboundMessage,
   toAgentConversation,
-  toLiteralLine,
   toDisplayLine,
+  toLiteralLine,
 } from '@parley/core';
 import type { BranchedTurn, NewBranchTurn, RewindPoint, Store } from '@parley/store';
 import { markSystemMessage } from '../answer/visible-text.ts';

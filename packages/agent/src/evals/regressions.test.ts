@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { ModelTool } from '@parley/models';
 import {
   type AssembledPrompt,
-  createPromptAssembler,
   createBuiltInLayers,
   createLayerRegistry,
+  createPromptAssembler,
   getLayout,
 } from '@parley/prompt';
 import {

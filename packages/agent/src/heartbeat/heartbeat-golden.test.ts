@@ -3,9 +3,9 @@ import { arch, homedir, type as osType, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type ContextSource,
-  createPromptAssembler,
   createBuiltInLayers,
   createLayerRegistry,
+  createPromptAssembler,
   getLayout,
   type PromptFeatures,
   readChannelFormats,

@@ -8,9 +8,9 @@ import { createPromptFiles, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
-  createHousePrompt,
+  createTestPrompt,
   openTurnScene,
-  type SceneExtras,
+  type SceneOptions,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
@@ -35,7 +35,7 @@ const UNCLAIMED = {
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function open(extras: SceneExtras = {}, files: Record<string, string> = {}): Promise<void> {
+async function open(extras: SceneOptions = {}, files: Record<string, string> = {}): Promise<void> {
   scene = await openTurnScene({}, extras);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(scene.folder, name)), { recursive: true });
@@ -97,7 +97,7 @@ async function beat(id: string, place: 'direct' | 'group' = 'direct'): Promise<v
 }
 
 const asked = () => JSON.stringify(scene.model.asked.at(-1));
-const alerting: SceneExtras = {
+const alerting: SceneOptions = {
   heartbeat: {
     judge: async (text) => ({ state: 'alerted', text, fingerprint: text }),
   },
@@ -152,7 +152,7 @@ describe('a heartbeat', () => {
       const extras = {
         tools: [...tools, asks],
         hooks: [chatty],
-        prompt: createHousePrompt(layout),
+        prompt: createTestPrompt(layout),
       };
       await open(extras, {
         'AGENTS.md': 'Be brief.',
@@ -285,7 +285,7 @@ describe('a heartbeat', () => {
       );
       expect(await scene.store.heartbeats.of('e1')).toMatchObject({ state: 'failed' });
       const judged: unknown[] = [];
-      const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (text, run) => {
+      const judge: NonNullable<SceneOptions['heartbeat']>['judge'] = async (text, run) => {
         judged.push(run.isUrgent);
         return { state: 'alerted', text, fingerprint: text };
       };

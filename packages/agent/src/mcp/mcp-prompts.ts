@@ -1,4 +1,4 @@
-import { type Logger, canBeCommand, type PromptPart, type Reader, reasonOf } from '@parley/core';
+import { canBeCommand, type Logger, type PromptPart, type Reader, reasonOf } from '@parley/core';
 import {
   type ConnectorNote,
   type ContextSource,
@@ -51,7 +51,7 @@ export function createMcpSource(deps: McpSourceDeps): ContextSource {
       const called = await Promise.all(
         typed
           .slice(0, MAX_CALLED_PROMPTS)
-          .map((command) => readPickedPrompt(deps, views, reader, command)),
+          .map((command) => readSelectedPrompt(deps, views, reader, command)),
       );
       const calledSkills = called.flatMap((part) => part ?? []);
       return {
@@ -89,7 +89,7 @@ function listPromptNotes({ name: server, prompts }: McpServerView): McpPromptNot
 /**
  * Null if this reader has no such prompt; the typed text is then treated as an ordinary message.
  */
-async function readPickedPrompt(
+async function readSelectedPrompt(
   { servers, log }: McpSourceDeps,
   views: readonly McpServerView[],
   reader: Reader,

@@ -1,4 +1,4 @@
-import { pluralize, formatInlineCode, toLiteralLine, toLiteralMarkdown } from '@parley/core';
+import { formatInlineCode, pluralize, toLiteralLine, toLiteralMarkdown } from '@parley/core';
 import type { ForgottenCounts, PersonForgetResult, RawSearchResult } from '@parley/store';
 import type { MemoryRemoval, SavedMemory } from '@parley/workspace';
 
@@ -13,7 +13,7 @@ export interface ForgottenPeople {
   readonly whose: 'yours' | 'theirs';
 }
 
-export interface ForgetProof {
+export interface ForgetReport {
   readonly removal: MemoryRemoval;
   readonly forgotten: ForgottenCounts | null;
   /** The removed cases of evaluations. */
@@ -45,28 +45,26 @@ export function formatConfirmation(count: number, isGroup: boolean): string {
   return `This removes ${pluralize(count, 'memory', 'memories')} and everything you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts and jobs you set up. It also stops whatever I am doing for you now. To confirm, send \`/forget all\` once more within ten minutes.`;
 }
 
-export function describeTooMany(chosen: readonly SavedMemory[]): string {
+export function describeTooManyMatches(chosen: readonly SavedMemory[]): string {
   return [
     `${chosen.length} memories contain these words, so I removed none. Use more words, or an id:\n`,
     ...chosen.slice(0, LISTED).map(formatMemoryItem),
   ].join('\n');
 }
 
-export function describeProof(proof: ForgetProof, isOwner: boolean): string {
+export function describeForgetReport(proof: ForgetReport, isOwner: boolean): string {
   const { removal, forgotten, cases, left, said } = proof;
   const { memories, lines, failed } = removal;
   const rows = forgotten === null ? 0 : Object.values(forgotten).reduce((sum, one) => sum + one, 0);
   const found = memories.length + lines.length + failed.length + cases.length + rows;
   if (found === 0 && said === undefined) {
-    return left.length === 0 ? 'I found nothing like that.' : describeLeft(left);
+    return left.length === 0 ? 'I found nothing like that.' : describeUnchangedFiles(left);
   }
   const files = [...new Set(memories.map(({ name }) => name))];
   return [
     'Forgotten:\n',
     `- ${pluralize(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(formatInlineCode).join(', ')}` : ''}: ${memories.map(({ entry }) => formatInlineCode(entry.id)).join(', ') || 'none'}`,
-    ...lines.map(
-      ({ name, count }) => `- ${pluralize(count, 'line')} of ${formatInlineCode(name)}`,
-    ),
+    ...lines.map(({ name, count }) => `- ${pluralize(count, 'line')} of ${formatInlineCode(name)}`),
     ...(forgotten === null || rows === 0
       ? []
       : [
@@ -84,7 +82,7 @@ export function describeProof(proof: ForgetProof, isOwner: boolean): string {
     ...failed.map(
       ({ name, detail }) => `- **not** from ${formatInlineCode(name)}: ${toLiteralLine(detail)}`,
     ),
-    ...(left.length === 0 ? [] : [`\n${describeLeft(left)}`]),
+    ...(left.length === 0 ? [] : [`\n${describeUnchangedFiles(left)}`]),
     `\n${said === undefined ? CANNOT : CANNOT_ALL}`,
   ].join('\n');
 }
@@ -94,7 +92,7 @@ const CANNOT =
 const CANNOT_ALL =
   'I cannot take back what the platform and the model’s provider keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, or versions of SOUL.md. Links between your accounts, pairings and usage counts stay.';
 
-function listForgottenLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
+function listForgottenLines(said: NonNullable<ForgetReport['said']>): readonly string[] {
   const { messages, rows, cronJobs, whole, groups, search, whose } = said;
   const places = [
     ...(whole > 0 ? [pluralize(whole, 'chat')] : []),
@@ -120,7 +118,7 @@ function describeSearch(
   return `${what}: **${found} of them are still there**, because others said the same or quoted you`;
 }
 
-function describeLeft(left: readonly string[]): string {
+function describeUnchangedFiles(left: readonly string[]): string {
   return `These files still contain the words, and I left them unchanged: ${left.map(formatInlineCode).join(', ')}.`;
 }
 

@@ -10,7 +10,7 @@ import type { ToolSet } from './tool-registry.ts';
  * call. `isQuick` means that validating these arguments takes almost no time. This module is loaded
  * with the first tool call.
  */
-export function fitToolCall(
+export function correctToolCall(
   call: ModelToolCall,
   tools: ToolSet,
   isQuick: (name: string, input: unknown, tools: ToolSet) => boolean,

@@ -1,4 +1,4 @@
-import type { CronRequester, CronRequest } from '@parley/core';
+import type { CronRequest, CronRequester } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';

@@ -125,7 +125,7 @@ function addTools(
   for (const { from, tools } of all) {
     for (const tool of tools) {
       const holder = entries.get(tool.name)?.from;
-      const entry = holder === undefined ? registerTool(tool) : createClashFault(tool, holder);
+      const entry = holder === undefined ? registerTool(tool) : createNameClashFault(tool, holder);
       if ('code' in entry) onProblem?.({ ...entry, tool: tool.name, from });
       else entries.set(tool.name, { ...entry, from });
     }
@@ -144,7 +144,7 @@ function isServerTool({ tier }: Tool): boolean {
   return tier === 'external-mcp';
 }
 
-function createClashFault(tool: Tool, holder: string): ToolFault {
+function createNameClashFault(tool: Tool, holder: string): ToolFault {
   const remedy = isServerTool(tool)
     ? `Give the server another name in the settings, ${BLOCK}.`
     : 'Give it another name.';
@@ -267,7 +267,7 @@ export function listToolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'
     sizes: tools.sizes,
     get(name) {
       const tool = tools.get(name);
-      return tool !== undefined && isHeld(name) ? createPlaceholder(tool, mode) : tool;
+      return tool !== undefined && isHeld(name) ? createPlaceholderTool(tool, mode) : tool;
     },
     notes: tools.notes.map((note) => (isHeld(note.name) ? { ...note, placeholder: true } : note)),
     offered,
@@ -275,7 +275,7 @@ export function listToolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'
   };
 }
 
-function createPlaceholder(tool: Tool, mode: ConversationMode): Tool {
+function createPlaceholderTool(tool: Tool, mode: ConversationMode): Tool {
   const instead =
     mode === 'plan'
       ? 'Put what you would do with it into the plan, which `/run` runs.'

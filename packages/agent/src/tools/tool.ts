@@ -56,7 +56,7 @@ export interface ToolCall {
    * Asks the person whom the turn answers: the turn is suspended, and the tool is called again once
    * the person has answered. Absent if no person is waiting.
    */
-  readonly ask?: (question: PersonQuestion) => Promise<AskedPerson>;
+  readonly ask?: (question: PersonQuestion) => Promise<PersonAnswer>;
   /** Stores content of a call that must wait for a person before it changes anything. */
   readonly held?: HeldCall;
   /** Shows Markdown during the turn on platforms that support it; the answer replaces it. */
@@ -98,7 +98,7 @@ export interface PersonQuestion {
 }
 
 /** `late` means that no answer arrived in time; `waited` is for people, such as `10 minutes`. */
-export type AskedPerson =
+export type PersonAnswer =
   | { readonly kind: 'chose'; readonly answer: string }
   /** With `sentFiles`, the person sent files instead of text, and `answer` only states that. */
   | { readonly kind: 'wrote'; readonly answer: string; readonly sentFiles?: true }
@@ -208,7 +208,7 @@ export interface Tool<Input = unknown> {
   run(input: Input, call: ToolCall): Promise<ToolOutcome>;
 }
 
-export function createFailure(text: string): ToolOutcome {
+export function createFailedOutcome(text: string): ToolOutcome {
   return { text, failed: true };
 }
 

@@ -3,7 +3,7 @@ import type { ChatModel, SelectableModel } from '@parley/models';
 import type { ContextSource, PromptAssembler, PromptMode, SentPartCache } from '@parley/prompt';
 import type { WakeDelivery } from '@parley/queue';
 import type { HeartbeatRun, PromptRepository, Store } from '@parley/store';
-import { type ApprovalRules, asksAlways } from '../approvals/approval-policy.ts';
+import { type ApprovalRules, alwaysNeedsApproval } from '../approvals/approval-policy.ts';
 import type { Compactor } from '../context/compactor.ts';
 import type { HistoryLimits } from '../context/history.ts';
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from '../loop/turn-limits.ts';
@@ -133,7 +133,7 @@ export function createChatMeans(services: TurnServices, { model, format }: Turn)
 }
 
 /** How a lane's prompt differs from a chat's prompt. */
-interface LanePrompt {
+interface LanePromptOptions {
   /** A source that adds the lane's task to the prompt. */
   readonly task: ContextSource;
   /** The names of the tools that are not offered in the lane. */
@@ -149,7 +149,7 @@ interface LanePrompt {
  */
 export function createLanePrompt(
   means: PromptMeans,
-  { task, withheldTools, withheldSources, mode, hasHistory }: LanePrompt,
+  { task, withheldTools, withheldSources, mode, hasHistory }: LanePromptOptions,
 ): PromptMeans {
   const { tools, sources, history } = means;
   return {
@@ -159,7 +159,10 @@ export function createLanePrompt(
     tools: tools && {
       for(reader, lacking) {
         const all = tools.for(reader, lacking);
-        return removeTools(all, (name) => withheldTools.has(name) || asksAlways(all.get(name)));
+        return removeTools(
+          all,
+          (name) => withheldTools.has(name) || alwaysNeedsApproval(all.get(name)),
+        );
       },
     },
     mode,

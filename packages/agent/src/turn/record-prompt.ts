@@ -15,7 +15,7 @@ import { estimateMessageTokens } from '../context/history.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
-interface RecordServices extends Pick<TurnServices, 'clock' | 'log'> {
+interface PromptRecordServices extends Pick<TurnServices, 'clock' | 'log'> {
   readonly prompts: Pick<PromptRepository, 'record'> | undefined;
   readonly model: Pick<TurnServices['model'], 'id'>;
   readonly sentParts?: SentPartCache | undefined;
@@ -32,7 +32,11 @@ export interface BuiltRequest {
  * Records a turn's prompt, as sent to the model, for the inspector (P17). The turn does not wait
  * for the record, and a failure is only logged.
  */
-export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltRequest): void {
+export function recordPrompt(
+  services: PromptRecordServices,
+  turn: Turn,
+  built: BuiltRequest,
+): void {
   const { prompts, log } = services;
   if (prompts === undefined) return;
   const failed = (error: unknown): void =>
@@ -45,7 +49,7 @@ export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltR
 }
 
 function toNewPrompt(
-  { model, clock, sentParts }: RecordServices,
+  { model, clock, sentParts }: PromptRecordServices,
   turn: Turn,
   built: BuiltRequest,
 ): NewPrompt {

@@ -4,8 +4,8 @@ import {
   type LiveBus,
   type OutboundPart,
   type RenderedPart,
-  toLiteralMarkdown,
   toDisplayLine,
+  toLiteralMarkdown,
 } from '@parley/core';
 import { render } from '@parley/markup';
 import { type StartSweep, startKeyedWork } from '@parley/queue';

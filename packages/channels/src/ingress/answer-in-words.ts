@@ -30,7 +30,7 @@ function decideTypedReply(
   const { words, named } = stripQuestionCode(text, questions);
   const meaning = named !== undefined && words === '' ? 'unclear' : parseYesOrNo(words);
   if (meaning === null) return null;
-  if (meaning === 'unclear' || said.attachments !== undefined || mayMeanOthers(said)) {
+  if (meaning === 'unclear' || said.attachments !== undefined || mayAddressOthers(said)) {
     return createShowWaitingCommand(words === '' ? 'only' : 'kept');
   }
   const meant = named ?? findQuestion(said, questions);
@@ -61,7 +61,7 @@ function findQuestion(
  * In a group where the bot answers without being addressed, a yes is usually meant for someone
  * else, and so is a yes that mentions another person.
  */
-function mayMeanOthers({ chat, addressed, mentions }: TypedReply): boolean {
+function mayAddressOthers({ chat, addressed, mentions }: TypedReply): boolean {
   return chat.type !== 'direct' && (!addressed || mentions.length > 1);
 }
 
@@ -121,7 +121,7 @@ export interface SpokenCommand {
  * queried only for messages that can be an answer, so other messages do not cost a query. Text that
  * its sender did not type (forwarded, quoted, from bots and programs) does not decide a question.
  */
-export async function answerInWords(
+export async function recognizeSpokenCommand(
   deps: IngressDeps,
   { admitted: { message, conversationId }, rights, rules }: IdentifiedMessage,
 ): Promise<SpokenCommand | null> {

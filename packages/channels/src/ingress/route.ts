@@ -1,8 +1,8 @@
 import {
   type Capabilities,
+  decodeLiteralText,
   type InboundMessage,
   type ReplyRoute,
-  decodeLiteralText,
   toAgentConversation,
 } from '@parley/core';
 import { render } from '@parley/markup';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isStatefulEncoding, detectUnicodeWithoutBom } from './bare-unicode.ts';
+import { detectUnicodeWithoutBom, isStatefulEncoding } from './bare-unicode.ts';
 import { findDeclaredEncoding, isPlausibleDeclaredEncoding } from './declared.ts';
 import { guessEncoding } from './guess.ts';
 import { decodeAs, type Encoding, findEncoding, getEncodingDisplayName } from './labels.ts';
@@ -26,13 +26,23 @@ export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): Decod
   const appended = findAppendedUtf8(content, encoding);
   if (appended !== null) return decodeAppendedText(content, encoding, appended);
   const text = decodeAs(encoding, content, hints.isCut);
-  return { text, encoding, certainty, replaced: countReplacementCharacters(text, content, encoding) };
+  return {
+    text,
+    encoding,
+    certainty,
+    replaced: countReplacementCharacters(text, content, encoding),
+  };
 }
 
 function decodeAppendedText(content: Uint8Array, encoding: Encoding, at: number): DecodedText {
   const head = decodeAs(encoding, content.subarray(0, at));
   const text = `${head}${decodeAs('utf-8', content.subarray(at))}`;
-  return { text, encoding, certainty: 'guess', replaced: countReplacementCharacters(head, content, encoding) };
+  return {
+    text,
+    encoding,
+    certainty: 'guess',
+    replaced: countReplacementCharacters(head, content, encoding),
+  };
 }
 
 /** Detects the encoding of bytes without decoding all of them. */
@@ -61,7 +71,9 @@ function detectEncodingWithoutBom(bytes: Uint8Array, hints: EncodingHints): Dete
   }
   if (isValid) return { encoding: 'utf-8', certainty: 'sure' };
   return (
-    detectDeclaredEncoding(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessUndeclaredEncoding(bytes, hints)
+    detectDeclaredEncoding(bytes, hints) ??
+    detectNearlyUtf8(bytes, hints) ??
+    guessUndeclaredEncoding(bytes, hints)
   );
 }
 
@@ -131,7 +143,8 @@ function detectEncodingByBom(bytes: Uint8Array): DetectedEncoding | null {
     const content = bytes.subarray(mark.length);
     // If other programs appended to the file in UTF-8, the mark no longer applies to the whole
     // file.
-    if (!isMostlyReplacementCharacters(content, encoding)) return { encoding, certainty: 'sure', content };
+    if (!isMostlyReplacementCharacters(content, encoding))
+      return { encoding, certainty: 'sure', content };
   }
   return null;
 }
@@ -147,7 +160,8 @@ function detectLegacyLikeUtf8(
   const encoding = declared === undefined ? null : findEncoding(declared);
   if (encoding === null || !MULTI_BYTE.has(encoding)) return null;
   const { good } = countSequences(bytes);
-  if (good === 0 || good > FEW_SEQUENCES || !isPlausibleDeclaredEncoding(bytes, encoding, isCut)) return null;
+  if (good === 0 || good > FEW_SEQUENCES || !isPlausibleDeclaredEncoding(bytes, encoding, isCut))
+    return null;
   return { encoding, certainty: 'sure' };
 }
 
@@ -250,7 +264,10 @@ const LATIN: ReadonlySet<Encoding> = new Set([
   ...['iso-8859-2', 'iso-8859-15', 'macintosh'],
 ]);
 
-function guessUndeclaredEncoding(bytes: Uint8Array, { isCut = false }: EncodingHints): DetectionResult {
+function guessUndeclaredEncoding(
+  bytes: Uint8Array,
+  { isCut = false }: EncodingHints,
+): DetectionResult {
   const { encoding, isText, isSure } = guessEncoding(bytes, isCut);
   return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
 }

@@ -43,7 +43,9 @@ describe('a response format', () => {
   it('[P04] passes a matching answer unchanged', () => {
     const answer = '{ "copies": 1.0, "more": [true] }';
     expect(checkJsonAnswer(`\n${answer}\n`, COPIES)).toEqual({ json: answer });
-    expect(checkJsonAnswer('null', { anyOf: [COPIES, { type: 'null' }] })).toEqual({ json: 'null' });
+    expect(checkJsonAnswer('null', { anyOf: [COPIES, { type: 'null' }] })).toEqual({
+      json: 'null',
+    });
   });
 
   it('[P04] reports at most ten errors', () => {

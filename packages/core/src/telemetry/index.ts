@@ -1,4 +1,4 @@
-export { type PersistentLog, openPersistentLog } from './log-file.ts';
+export { openPersistentLog, type PersistentLog } from './log-file.ts';
 export {
   createLogger,
   formatLogLine,

@@ -68,7 +68,12 @@ describe('the log files', () => {
     log.close();
     expect(JSON.parse(text('a.log').split('\n').at(-2) ?? '')).toMatchObject({ lines: 100 });
     writeFileSync(join(root, 'file'), '');
-    const nowhere = openPersistentLog({ folder: join(root, 'file/logs'), name: 'a', bytes: 1e6, now: 0 });
+    const nowhere = openPersistentLog({
+      folder: join(root, 'file/logs'),
+      name: 'a',
+      bytes: 1e6,
+      now: 0,
+    });
     nowhere.write('lost\n');
     nowhere.close();
   });

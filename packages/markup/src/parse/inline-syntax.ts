@@ -92,7 +92,8 @@ export const emphasis: Construct = {
       nok,
     );
   },
-  resolveAll: (events, context) => getDefaultEmphasisConstruct(context).resolveAll?.(events, context) ?? events,
+  resolveAll: (events, context) =>
+    getDefaultEmphasisConstruct(context).resolveAll?.(events, context) ?? events,
 };
 
 interface FlankingCharacters {
@@ -206,7 +207,9 @@ export const escapedBarTree: TreeExtension = createLiteralExtension('escapedBar'
  * GFM's own syntax searches for email addresses at every word, which takes a quarter of the time.
  * This syntax is the same, without the search in text that contains no `@`.
  */
-export function createQuickAutolinkSyntax(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
+export function createQuickAutolinkSyntax(
+  gfm: SyntaxExtension,
+): (markdown: string) => SyntaxExtension {
   const text: Record<string, Construct[]> = {};
   for (const [code, constructs] of Object.entries(gfm.text ?? {})) {
     text[code] = [constructs ?? []].flat().filter(({ name }) => name !== 'emailAutolink');

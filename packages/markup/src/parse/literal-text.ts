@@ -1,4 +1,4 @@
-import { hasLiteralText, decodeLiteralText, splitLiteralText } from '@parley/core';
+import { decodeLiteralText, hasLiteralText, splitLiteralText } from '@parley/core';
 import type { Nodes, Parents, PhrasingContent, Root } from 'mdast';
 
 /**

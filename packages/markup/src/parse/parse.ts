@@ -16,7 +16,7 @@ import {
   type SyntaxExtension,
 } from './inline-syntax.ts';
 import { insertLiteralText } from './literal-text.ts';
-import { splitMarkdown, type SourcePiece } from './pieces.ts';
+import { type SourcePiece, splitMarkdown } from './pieces.ts';
 import { createQuoteSyntax } from './quotes.ts';
 
 export type ParsedSegment =
@@ -51,9 +51,11 @@ export function* parseMarkdown(markdown: string): Steps<ParsedSegment[]> {
 /** Parses one piece of a source. */
 function parsePiece(piece: SourcePiece, lent: string): ParsedSegment {
   const endsBlank = piece.text.endsWith('\n') || piece.type === 'code';
-  if (piece.type !== 'markdown') return { ...piece, text: decodeLiteralText(piece.text), endsBlank };
+  if (piece.type !== 'markdown')
+    return { ...piece, text: decodeLiteralText(piece.text), endsBlank };
   const root = tryParse(lent + piece.text);
-  if (root === undefined) return { type: 'literal', text: decodeLiteralText(piece.text), endsBlank };
+  if (root === undefined)
+    return { type: 'literal', text: decodeLiteralText(piece.text), endsBlank };
   insertLiteralText(root, piece.text);
   return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
 }

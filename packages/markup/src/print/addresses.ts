@@ -1,5 +1,5 @@
 import type { TextRun } from '../document.ts';
-import { findLink, containsUrl } from '../transform/runs.ts';
+import { containsUrl, findLink } from '../transform/runs.ts';
 
 /** A URL with each of these characters percent-encoded. */
 export function percentEncode(url: string, characters: RegExp): string {

@@ -176,7 +176,11 @@ function printLeaf(leaf: Leaf, place: LeafPlace, dialect: CommonMarkDialect): st
   return [...above, ...shown].join('\n');
 }
 
-function printLeafLines(leaf: Leaf, { hasMarker }: LeafPlace, dialect: CommonMarkDialect): string[] {
+function printLeafLines(
+  leaf: Leaf,
+  { hasMarker }: LeafPlace,
+  dialect: CommonMarkDialect,
+): string[] {
   switch (leaf.kind) {
     case 'text':
       return printTextLines(leaf, hasMarker, dialect);

@@ -1,5 +1,5 @@
 import type { RunMark, TextRun } from '../document.ts';
-import { findCommonMarks, findLink, containsUrl } from '../transform/runs.ts';
+import { containsUrl, findCommonMarks, findLink } from '../transform/runs.ts';
 import { percentEncode } from './addresses.ts';
 import { isCodeRun, moveSpaceOutside } from './outer-space.ts';
 

@@ -10,14 +10,20 @@ import { findLink, trimOuterBreaks } from '../transform/runs.ts';
 import {
   createDiscordPage,
   type DiscordPage,
+  startNewLine,
   writeLiteralText,
+  writeMarkup,
   writeRaw,
   writeRuns,
-  startNewLine,
-  writeMarkup,
 } from './discord-text.ts';
 import { ZERO_WIDTH_SPACE } from './invisible.ts';
-import { findCommonPrefix, formatFixedWidth, formatMarker, type PrintedPart, RULE } from './lines.ts';
+import {
+  findCommonPrefix,
+  formatFixedWidth,
+  formatMarker,
+  type PrintedPart,
+  RULE,
+} from './lines.ts';
 
 /**
  * Prints Discord's Markdown for its clients, with no more backslashes than necessary. Every
@@ -41,7 +47,13 @@ function listTextsOfLeaf(leaf: Leaf): string[] {
 function printDiscordLeaf(page: DiscordPage, leaf: Leaf, place: LeafPlace): void {
   if (leaf.kind === 'text') printText(page, leaf, place);
   else if (leaf.kind === 'rule') page.text += RULE;
-  else printCode(page, formatFixedWidth(leaf), place, leaf.kind === 'code' ? leaf.language : undefined);
+  else
+    printCode(
+      page,
+      formatFixedWidth(leaf),
+      place,
+      leaf.kind === 'code' ? leaf.language : undefined,
+    );
 }
 
 function printText(page: DiscordPage, leaf: TextLeaf, place: LeafPlace): void {

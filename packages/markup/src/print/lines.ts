@@ -9,11 +9,11 @@ import type {
   TextRun,
 } from '../document.ts';
 import {
-  neutralizeMentions,
-  neutralizeTextMentions,
   findCommonMarks,
   findLink,
   formatUrlSuffix,
+  neutralizeMentions,
+  neutralizeTextMentions,
 } from '../transform/runs.ts';
 
 /** A printed part and the text that the platform counts. */

@@ -54,7 +54,11 @@ function printLeaf(leaf: Leaf, dialect: MarkerDialect): string {
   const position = { ...getLinePosition(leaf, dialect), quoted };
   const lines = isFixedWidth(leaf)
     ? printMonospaceLines(position, formatFixedWidth(leaf), dialect)
-    : printTextLines(position, leaf.kind === 'rule' ? [RULE] : writeLines(leaf.runs, dialect), dialect);
+    : printTextLines(
+        position,
+        leaf.kind === 'rule' ? [RULE] : writeLines(leaf.runs, dialect),
+        dialect,
+      );
   const shown = quoted ? lines.map(quoteLine) : lines;
   return (position.above === '' ? shown : [position.above, ...shown]).join('\n');
 }

@@ -1,4 +1,6 @@
 import {
+  canBeInsideMark,
+  canBeOutsideMark,
   getCharacterAt,
   getCharacterBefore,
   isBetweenWords,
@@ -6,8 +8,6 @@ import {
   isSafeInsideCode,
   isSafeOutside,
   isWhiteSpace,
-  canBeInsideMark,
-  canBeOutsideMark,
 } from './word-edges.ts';
 
 /** The characters on both sides of each format. */
@@ -84,7 +84,11 @@ function alignToWordEdges(text: string, { type, from, to }: FormatSpan): FormatS
     start += next.length;
   }
   let end = to;
-  for (let last = getCharacterBefore(text, end); end > start; last = getCharacterBefore(text, end)) {
+  for (
+    let last = getCharacterBefore(text, end);
+    end > start;
+    last = getCharacterBefore(text, end)
+  ) {
     if (isInside(last) && isSafeOutside(getCharacterAt(text, end))) break;
     if (!mayLeave(last)) return [];
     end -= last.length;

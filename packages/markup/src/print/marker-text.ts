@@ -3,13 +3,13 @@ import { findLink } from '../transform/runs.ts';
 import { WORD_JOINER } from './invisible.ts';
 import { walkRuns } from './lines.ts';
 import {
+  createSpanChecker,
+  type FormatSpan,
   findAccidentalMarks,
   findLiteralMarkers,
   MARKER,
-  type Span,
-  type FormatSpan,
   resolveFormatSpans,
-  createSpanChecker,
+  type Span,
 } from './marker-places.ts';
 
 /** The differences between dialects whose marks are single characters, such as `*bold*`. */

@@ -124,7 +124,12 @@ function findBestSplitUpTo(
 }
 
 /** The best position in the upper half of the text that fits; the later one if equal. */
-function findBestSplitAbove(least: number, most: number, rank: RankSplit, cutBefore: FindSplitBefore): number {
+function findBestSplitAbove(
+  least: number,
+  most: number,
+  rank: RankSplit,
+  cutBefore: FindSplitBefore,
+): number {
   let best = { at: most, rank: rank(most) };
   for (let at = most - 1; at >= least && at > 0 && best.rank > 0; at -= 1) {
     const value = rank(at);
@@ -136,7 +141,12 @@ function findBestSplitAbove(least: number, most: number, rank: RankSplit, cutBef
 /**
  * The start of the unit that would be split: the last position in the lower half with a lower rank.
  */
-function findLastSplitBelow(half: number, rank: RankSplit, cutBefore: FindSplitBefore, torn: number): number {
+function findLastSplitBelow(
+  half: number,
+  rank: RankSplit,
+  cutBefore: FindSplitBefore,
+  torn: number,
+): number {
   let at = Math.ceil(half) - 1;
   while (at > 0 && (computeBreakPenalty(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
   return Math.max(at, 0);

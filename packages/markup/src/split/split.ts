@@ -12,11 +12,11 @@ import { createRowContainers, formatHeader, formatRowTexts } from '../transform/
 import {
   createCodePointSplitFinder,
   createGraphemeSplitFinder,
+  findLargestWithinLoad,
+  type PartSpace,
   splitCode,
   splitRows,
   splitText,
-  findLargestWithinLoad,
-  type PartSpace,
 } from './cut.ts';
 
 export interface SplitRoom {
@@ -219,7 +219,13 @@ function simplifyOversizedLeaf(leaf: Leaf): Leaf[] | undefined {
       ];
     case 'code':
       return leaf.language === undefined
-        ? [{ ...leaf, kind: 'text', runs: [{ text: neutralizeCodeMentions(leaf.text), marks: [] }] }]
+        ? [
+            {
+              ...leaf,
+              kind: 'text',
+              runs: [{ text: neutralizeCodeMentions(leaf.text), marks: [] }],
+            },
+          ]
         : [{ ...leaf, language: undefined }];
     case 'text':
       return simplifyText(leaf);

@@ -1,11 +1,11 @@
-import { type RenderTarget, decodeLiteralText, toDisplayText } from '@parley/core';
+import { decodeLiteralText, type RenderTarget, toDisplayText } from '@parley/core';
 import type { Nodes, Root, RootContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
 import type { ItemMarker, Leaf, LeafContainer, TableLeaf, TextRun } from '../document.ts';
 import type { ParsedSegment } from '../parse/parse.ts';
 import { createStepCounter, type Steps } from '../steps.ts';
-import { type InlineContext, isLineBreak, addMarkToRuns, toRuns } from './inlines.ts';
-import { neutralizeMentions, neutralizeTextMentions, joinEqualRuns } from './runs.ts';
+import { addMarkToRuns, type InlineContext, isLineBreak, toRuns } from './inlines.ts';
+import { joinEqualRuns, neutralizeMentions, neutralizeTextMentions } from './runs.ts';
 import {
   chooseRowGap,
   createRowContainers,
@@ -68,7 +68,10 @@ function draftPiece(
 }
 
 /** Determines which containers begin with which leaf; containers in `before` began earlier. */
-function assignContainerStarts(drafts: readonly LeafDraft[], before: readonly LeafContainer[] = []): Leaf[] {
+function assignContainerStarts(
+  drafts: readonly LeafDraft[],
+  before: readonly LeafContainer[] = [],
+): Leaf[] {
   const seen = new Set<LeafContainer>(before);
   return drafts.map((draft) => {
     const first = draft.within.findIndex((container) => !seen.has(container));
@@ -110,7 +113,11 @@ function collectReferences(roots: readonly Root[]): {
 }
 
 /** A leaf without information about which containers begin with it. */
-type LeafDraft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
+type LeafDraft = Leaf extends infer Kind
+  ? Kind extends Leaf
+    ? Omit<Kind, 'fresh'>
+    : never
+  : never;
 
 interface BlockContext extends InlineContext {
   /** The source text that positions refer to. */
@@ -357,7 +364,10 @@ export function simplifyLeaf(leaf: Leaf, capabilities: DialectCapabilities): rea
   const runs = removeFormulas(leaf.runs);
   if (leaf.heading === undefined) return runs === leaf.runs ? [leaf] : [{ ...leaf, runs }];
   return [
-    { ...leaf, runs: addMarkToRuns(runs, { type: 'bold' }, { capabilities, addresses: new Map() }) },
+    {
+      ...leaf,
+      runs: addMarkToRuns(runs, { type: 'bold' }, { capabilities, addresses: new Map() }),
+    },
   ];
 }
 

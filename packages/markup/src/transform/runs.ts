@@ -119,7 +119,10 @@ const ADDRESS =
  * do not prevent a notification (`@**name**` notifies); code does, and so does a URL, which must
  * stay unchanged.
  */
-export function neutralizeMentions(runs: readonly TextRun[], pings: MentionRules): readonly TextRun[] {
+export function neutralizeMentions(
+  runs: readonly TextRun[],
+  pings: MentionRules,
+): readonly TextRun[] {
   if (pings === undefined) return runs;
   const places = findMentions(runs.map(({ text }) => text).join(''), pings);
   if (places.length === 0) return runs;

@@ -93,7 +93,11 @@ function resolveReference(given: unknown, root: Schema): Schema | null {
  * Adapts a value to one of several schemas: the first that accepts the value unchanged, otherwise
  * the only possible interpretation.
  */
-function coerceToAlternative(value: unknown, choices: readonly unknown[], place: CoercionPosition): CoercionResult {
+function coerceToAlternative(
+  value: unknown,
+  choices: readonly unknown[],
+  place: CoercionPosition,
+): CoercionResult {
   const fitted = choices.map((choice) => coerceValueAt(value, choice, place));
   if (fitted.some((one) => one.ok && one.value === value)) return { ok: true, value };
   const meanings = new Map(
@@ -149,14 +153,19 @@ function coerceStructure(
       read.ok && (isObject(read.value) ? wantsObject : Array.isArray(read.value) && wantsList);
     if (isMeant) return coerceTypedValue(read.value, schema, place);
   }
-  if (wantsList && value !== null && !Array.isArray(value)) return coerceSingleItem(value, schema, place);
+  if (wantsList && value !== null && !Array.isArray(value))
+    return coerceSingleItem(value, schema, place);
   if (Array.isArray(value) && value.length === 1 && !wantsList)
     return coerceTypedValue(value[0], schema, place);
   return null;
 }
 
 /** Returns a list for a single item; splits text at commas only if an item cannot contain any. */
-function coerceSingleItem(value: unknown, schema: Schema, place: CoercionPosition): CoercionResult | null {
+function coerceSingleItem(
+  value: unknown,
+  schema: Schema,
+  place: CoercionPosition,
+): CoercionResult | null {
   if (typeof value === 'string') {
     if (value.trim() === '') return null;
     const parts = value.split(/[,;\n]/).map((part) => part.trim());
@@ -176,7 +185,11 @@ function coerceSingleItem(value: unknown, schema: Schema, place: CoercionPositio
   return coerceItems([value], schema, place);
 }
 
-function coerceItems(value: readonly unknown[], schema: Schema, place: CoercionPosition): CoercionResult {
+function coerceItems(
+  value: readonly unknown[],
+  schema: Schema,
+  place: CoercionPosition,
+): CoercionResult {
   const { items } = schema;
   if (!isObject(items) || schema.prefixItems !== undefined) return { ok: true, value };
   let isSame = true;
@@ -227,7 +240,12 @@ function coerceObject(value: JsonObject, schema: Schema, place: CoercionPosition
 const ABSENT = Symbol('absent');
 
 /** A property that the schema does not name. */
-function coerceAdditionalProperty(key: string, given: unknown, schema: Schema, place: CoercionPosition): CoercionResult {
+function coerceAdditionalProperty(
+  key: string,
+  given: unknown,
+  schema: Schema,
+  place: CoercionPosition,
+): CoercionResult {
   const { additionalProperties: rest } = schema;
   if (isObject(rest)) return coerceValueAt(given, rest, descendInto(place, key));
   if (rest !== false || schema.patternProperties !== undefined) return { ok: true, value: given };

@@ -224,7 +224,9 @@ class JsonReader {
     const [found] = word.exec(this.text) ?? [];
     if (found === undefined) throw new JsonSyntaxError(`no value can be read at ${this.next()}`);
     if (/^[a-z]/i.test(found) && !Object.hasOwn(WORDS, found)) {
-      throw new JsonSyntaxError(`the word ${JSON.stringify(found)} is not a value; text needs quotes`);
+      throw new JsonSyntaxError(
+        `the word ${JSON.stringify(found)} is not a value; text needs quotes`,
+      );
     }
     this.at += found.length;
     return Object.hasOwn(WORDS, found) ? WORDS[found] : Number(found.replaceAll('_', ''));

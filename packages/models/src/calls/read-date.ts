@@ -10,7 +10,10 @@ const DAY_AND_CLOCK = new RegExp(`^(.+?)(?:[T ]|,\\s*)\\s*${CLOCK}\\s*${ZONE}$`,
  * already has that form, or when it is ambiguous: neither 11/12/2026 nor a date-time without a time
  * zone is converted.
  */
-export function toIsoDateOrTime(text: string, format: 'date' | 'date-time' | 'time'): string | null {
+export function toIsoDateOrTime(
+  text: string,
+  format: 'date' | 'date-time' | 'time',
+): string | null {
   const written = text.trim();
   switch (format) {
     case 'date': {

@@ -1,6 +1,6 @@
 import type { AnswerPart, ProviderClient } from '../answer-parts.ts';
 import type { ModelRequest } from '../chat-model.ts';
-import type { SendModelRequest, HttpResponse } from '../http-exchange.ts';
+import type { HttpResponse, SendModelRequest } from '../http-exchange.ts';
 import type { ProviderChoice } from '../model-settings.ts';
 import { AnswerReader, type Oddity } from './read-answer.ts';
 import { toWireError } from './wire-errors.ts';

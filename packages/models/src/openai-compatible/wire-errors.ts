@@ -67,7 +67,8 @@ export function findChunkError(
     readonly isAnswer: boolean;
   },
 ): WireError | null {
-  const found = findErrorField(chunk) ?? (event.isAnswer ? null : findUnwrappedError(chunk, event.name));
+  const found =
+    findErrorField(chunk) ?? (event.isAnswer ? null : findUnwrappedError(chunk, event.name));
   if (found === null) return null;
   const error = typeof found === 'string' ? { message: found } : found;
   const status = readStatus(error) ?? readStatus(chunk);

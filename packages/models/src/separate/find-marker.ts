@@ -63,7 +63,11 @@ function matchOpeningMarker(
   return decideCallStart(open, rest, ended);
 }
 
-function findUnmatchedEndMarker({ text, shown, ended }: AnswerPosition): FoundMarker | 'wait' | 'none' {
+function findUnmatchedEndMarker({
+  text,
+  shown,
+  ended,
+}: AnswerPosition): FoundMarker | 'wait' | 'none' {
   let waits = false;
   for (const close of BARE_CLOSES) {
     const head = text.slice(0, close.length).toLowerCase();

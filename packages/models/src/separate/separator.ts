@@ -1,6 +1,6 @@
 import { joinAdjacentPieces, type SeparatedPiece, type SeparatorOptions } from './answer-piece.ts';
 import { classifyUnmarkedCall } from './bare-call.ts';
-import { createDroppedCall, coerceBlockCalls } from './call-block.ts';
+import { coerceBlockCalls, createDroppedCall } from './call-block.ts';
 import { countOpeningMarkers, findEndMarker, findFirstMarker } from './find-close.ts';
 import { type FoundMarker, findMarker } from './find-marker.ts';
 import { MAX_HEADER, readHarmonyHeader } from './harmony-header.ts';

@@ -47,7 +47,8 @@ function stripFence(text: string): string {
  */
 function parseSeparatedCalls(body: string): readonly TextToolCall[] | null {
   const harmony = /^\s*to=([\w.:/-]+)[^{]*(\{[\s\S]*)$/.exec(body);
-  if (harmony !== null) return [toTextToolCall(harmony[1] ?? '', harmony[2] ?? '')].filter(isTextToolCall);
+  if (harmony !== null)
+    return [toTextToolCall(harmony[1] ?? '', harmony[2] ?? '')].filter(isTextToolCall);
   if (!/<\|tool_call_argument_begin\|>|<｜tool▁sep｜>/i.test(body)) return null;
   const parts = body
     .split(/<\|tool_call_begin\|>|<｜tool▁call▁begin｜>/i)

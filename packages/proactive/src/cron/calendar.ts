@@ -64,7 +64,10 @@ export function shiftStartBefore(timetable: CalendarTimetable, now: number): Cal
   const ahead = first - createZoneClock(timeZone).wallAt(now);
   if (ahead <= 0) return timetable;
   const intervals = Math.ceil(ahead / (DAY_MS * count * MIN_DAYS[unit]));
-  return { ...timetable, from: formatStoredWallTime(addToWallTime(first, unit, -intervals * count)) };
+  return {
+    ...timetable,
+    from: formatStoredWallTime(addToWallTime(first, unit, -intervals * count)),
+  };
 }
 
 const MIN_DAYS = { day: 1, month: 28 } as const;

@@ -1,14 +1,14 @@
 import type { CurrentSender } from '@parley/channels';
 import {
   type CronFields,
-  pluralize,
   getConversationAgent,
   type InboundMessage,
+  pluralize,
   quoteLines,
   type Runtime,
   type Timetable,
 } from '@parley/core';
-import type { CronJobLimits, CronJob, Store } from '@parley/store';
+import type { CronJob, CronJobLimits, Store } from '@parley/store';
 import { formatWallDayAndMinute, formatWallMinute } from '../zone-clock.ts';
 import type { CalendarTimetable } from './calendar.ts';
 import { listNextTimes } from './timetable.ts';

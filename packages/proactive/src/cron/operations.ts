@@ -1,11 +1,11 @@
 import type { NamedChat } from '@parley/channels';
 import {
   type CronRequest,
-  defineChangeOperation,
   createRefusalError,
+  defineChangeOperation,
+  defineReadOperation,
   type InboundMessage,
   type NewId,
-  defineReadOperation,
   unwrapAnswer,
 } from '@parley/core';
 import type { Store } from '@parley/store';
@@ -46,24 +46,36 @@ const Job = {
 };
 
 export const operations = {
-  list: defineReadOperation('All jobs, and the chats that a job can report to', {}, async (needs: OperatorCronDeps) => {
-    const cron = await needs.cron();
-    const jobs = (await cron.views()).map(({ agent, ...view }) => {
-      const place = agent === undefined ? view.chat : `${view.chat} with ${agent}`;
-      const line = `${formatJob({ agent, ...view })}; in ${place}`;
-      return { ...view, agent: agent ?? needs.defaultAgent, line };
-    });
-    return { jobs, chats: await listChatsForJobs(needs.store, cron) };
-  }),
+  list: defineReadOperation(
+    'All jobs, and the chats that a job can report to',
+    {},
+    async (needs: OperatorCronDeps) => {
+      const cron = await needs.cron();
+      const jobs = (await cron.views()).map(({ agent, ...view }) => {
+        const place = agent === undefined ? view.chat : `${view.chat} with ${agent}`;
+        const line = `${formatJob({ agent, ...view })}; in ${place}`;
+        return { ...view, agent: agent ?? needs.defaultAgent, line };
+      });
+      return { jobs, chats: await listChatsForJobs(needs.store, cron) };
+    },
+  ),
   show: defineReadOperation('One job with its whole task', { id: Id }, defineJobChange('show')),
   pause: defineChangeOperation('Pause a job', { id: Id }, defineJobChange('pause')),
   resume: defineChangeOperation('Resume a paused job', { id: Id }, defineJobChange('resume')),
   remove: defineChangeOperation('Remove a job', { id: Id }, defineJobChange('remove')),
-  run: defineChangeOperation('Run a job now, even if it is not due', { id: Id }, defineJobChange('run')),
+  run: defineChangeOperation(
+    'Run a job now, even if it is not due',
+    { id: Id },
+    defineJobChange('run'),
+  ),
   add: defineChangeOperation(
     'Add a job, by default for the chat in which the owner wrote last',
     Job,
-    async ({ newId, defaultAgent, ...needs }: OperatorCronDeps, { fields, to }, { agent: named }) => {
+    async (
+      { newId, defaultAgent, ...needs }: OperatorCronDeps,
+      { fields, to },
+      { agent: named },
+    ) => {
       const cron = await needs.cron();
       const { origin, route } = await findJobChat(cron, named, to);
       const agent = named === defaultAgent ? undefined : (named ?? cron.agentAt(origin));
@@ -105,7 +117,8 @@ async function performCronRequest(cron: OperatorCron, order: CronRequest) {
 async function findJobChat(cron: OperatorCron, agent: string | undefined, to = '') {
   const findTarget = cron.findTarget(agent);
   const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
-  if (target.kind === 'none') throw createRefusalError('job-refused', `Not done: ${target.reason}.`);
+  if (target.kind === 'none')
+    throw createRefusalError('job-refused', `Not done: ${target.reason}.`);
   const { route, last, isOwners } = target;
   if (isOwners && to !== '' && to !== `${route.channel}:${route.chatId}`) {
     throw createRefusalError('job-refused', `Not done: no group is called ${JSON.stringify(to)}.`);

@@ -1,6 +1,6 @@
 import type { CurrentSender } from '@parley/channels';
 import { getConversationAgent, reasonOf, type Timetable } from '@parley/core';
-import type { AdmittedMessage, CronJobChange, CronJob } from '@parley/store';
+import type { AdmittedMessage, CronJob, CronJobChange } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import { shiftStartBefore } from './calendar.ts';
 import {

@@ -184,7 +184,10 @@ describe('access to jobs', () => {
     expect(await titles(createTestRequester('1', 'g', 'guest'))).toEqual(['group']);
     expect(await titles(createTestRequester('2', 'g', 'guest'))).toEqual(['group']);
     expect(await titles(createTestRequester('2', 'b', 'guest'))).toEqual(['bo']);
-    const hidden = await scene.ask({ action: 'remove', id: 'J1' }, createTestRequester('2', 'b', 'guest'));
+    const hidden = await scene.ask(
+      { action: 'remove', id: 'J1' },
+      createTestRequester('2', 'b', 'guest'),
+    );
     expect(hidden.text).toContain('There is no job "J1"');
   });
 
@@ -199,7 +202,9 @@ describe('access to jobs', () => {
 
   it('[H08] allows only owners to create jobs, unless the settings say otherwise', async () => {
     scene = await openCronScene();
-    expect(await scene.add(DAILY, createTestRequester('2', 'b', 'guest'))).toContain('cron.who: everyone');
+    expect(await scene.add(DAILY, createTestRequester('2', 'b', 'guest'))).toContain(
+      'cron.who: everyone',
+    );
     expect(await scene.add(DAILY, createTestRequester('1', 'g', 'guest'))).toBe('J2');
   });
 

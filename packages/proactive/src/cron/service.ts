@@ -1,16 +1,16 @@
 import { type CurrentSender, toConversationId, toPersonId } from '@parley/channels';
 import {
   type CronAnswer,
-  type CronRequester,
   type CronFields,
   type CronRequest,
+  type CronRequester,
   getConversationAgent,
   type InboundMessage,
   ResponseFormat,
   reasonOf,
   toAgentConversation,
 } from '@parley/core';
-import type { CronJobChange, CronJob, NewCronJob } from '@parley/store';
+import type { CronJob, CronJobChange, NewCronJob } from '@parley/store';
 import { formatWallDayAndMinute } from '../zone-clock.ts';
 import {
   type CronServices,
@@ -21,7 +21,12 @@ import {
   TIMES_SHOWN,
   toJobView,
 } from './job-view.ts';
-import { findNextTime, listNextTimes, parseTimetableInput, type TimetableRules } from './timetable.ts';
+import {
+  findNextTime,
+  listNextTimes,
+  parseTimetableInput,
+  type TimetableRules,
+} from './timetable.ts';
 
 const KEEP_OVER_MS = 7 * 24 * 60 * 60_000;
 
@@ -121,7 +126,9 @@ async function handleJobRequest(
   const id = order.id.trim().toUpperCase();
   const job = await deps.store.cronJobs.get(id);
   if (job === null || !canSeeJob(asker, job)) {
-    return refuseCronRequest(`There is no job ${JSON.stringify(order.id)}. The list shows all jobs.`);
+    return refuseCronRequest(
+      `There is no job ${JSON.stringify(order.id)}. The list shows all jobs.`,
+    );
   }
   if (order.action === 'show') {
     return { ok: true, text: `${formatJob(await toJobView(deps, job))}\n\n${job.task}` };

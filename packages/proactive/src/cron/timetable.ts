@@ -1,6 +1,6 @@
 import type { CronFields, Timetable } from '@parley/core';
 import type { CronExpression } from 'cron-parser';
-import { CADENCE_FORM, parseInterval, parseClockMinutes } from '../heartbeat/task.ts';
+import { CADENCE_FORM, parseClockMinutes, parseInterval } from '../heartbeat/task.ts';
 import { createZoneClock, formatWallDayAndMinute, type ZoneClock } from '../zone-clock.ts';
 import { addToWallTime, findNextOnCalendar, formatStoredWallTime } from './calendar.ts';
 import { type CronPattern, readCronExpression } from './cron-expression.ts';

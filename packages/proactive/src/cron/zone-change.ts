@@ -1,4 +1,4 @@
-import { pluralize, getConversationAgent, toLiteralMarkdown } from '@parley/core';
+import { getConversationAgent, pluralize, toLiteralMarkdown } from '@parley/core';
 import type { CronJob } from '@parley/store';
 import { createZoneClock } from '../zone-clock.ts';
 import { formatStoredWallTime, moveToZone, type ZonedTimetable } from './calendar.ts';
@@ -66,7 +66,10 @@ async function toZonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | 
  * Marks a job from an older version as following its agent's zone, if that is its zone. A job whose
  * zone was chosen explicitly keeps its zone.
  */
-async function recordAgentZone({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
+async function recordAgentZone(
+  { store }: CronServices,
+  { job, timetable }: ZonedJob,
+): Promise<void> {
   const { zoneOf, askedAbout: _, ...rest } = timetable;
   if (zoneOf === 'job' || (zoneOf === 'agent' && timetable.askedAbout === undefined)) return;
   await store.cronJobs.change(job.id, { timetable: { ...rest, zoneOf: 'agent' } });

@@ -4,8 +4,8 @@ import {
   type FileLine,
   ITEM,
   isOutlinePart,
-  listDescendants,
   listChildParts,
+  listDescendants,
   type OutlinePart,
   parseOutline,
   stripMarks,
@@ -19,8 +19,8 @@ import {
   isRuleTitle,
   type LineTimes,
   mergeTimes,
-  readLabeledTimes,
   parseTimes,
+  readLabeledTimes,
   toSchedule,
 } from './times.ts';
 

@@ -57,7 +57,8 @@ export function createHeartbeatJudge({
       return { state: 'repeated', reason };
     }
     const zone = createZoneClock(await timeZone());
-    const heldUntil = run.isUrgent === true ? null : computeQuietHoursEnd(hours, { clock: zone, now });
+    const heldUntil =
+      run.isUrgent === true ? null : computeQuietHoursEnd(hours, { clock: zone, now });
     const held = heldUntil === null ? {} : { heldUntil };
     return { state: 'alerted', text: verdict.text, fingerprint, ...held };
   };

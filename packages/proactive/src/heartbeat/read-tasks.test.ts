@@ -46,7 +46,9 @@ describe('HEARTBEAT.md', () => {
   it("[H06] contains the template's tasks as disabled examples", () => {
     const template = readFileSync(TEMPLATE, 'utf8');
     expect(parseHeartbeatTasks(template)).toEqual({ tasks: [], problems: [] });
-    const { tasks, problems } = parseHeartbeatTasks(template.replace('<!--', '').replace('-->', ''));
+    const { tasks, problems } = parseHeartbeatTasks(
+      template.replace('<!--', '').replace('-->', ''),
+    );
     expect(problems.map(({ effect }) => effect)).toEqual(['note']);
     expect(tasks.map(({ name, cadence, window }) => [name, cadence, window])).toEqual([
       ['mail', { kind: 'minutes', minutes: 30 }, { from: 540, to: 1260 }],

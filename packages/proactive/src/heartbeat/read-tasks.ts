@@ -7,13 +7,13 @@ import {
   CADENCE_FORM,
   DEFAULT_CADENCE,
   FLOOR_MINUTES,
+  type ParsedCadence,
   parseCadence,
   parseDayWindow,
   type StandingTask,
   shortenName,
   type TaskProblem,
   WINDOW_FORM,
-  type ParsedCadence,
 } from './task.ts';
 import { isOnlyTime, parseTimes, toSchedule } from './times.ts';
 
@@ -147,7 +147,10 @@ function raiseInterval(
  * Parses `30 min`, `daily at 3:00`, and days of the week or month such as `Monday at 10:00` or
  * `weekdays`.
  */
-function parseEveryField(field: TaskField | undefined, fail: ReportProblem): ParsedEvery | undefined {
+function parseEveryField(
+  field: TaskField | undefined,
+  fail: ReportProblem,
+): ParsedEvery | undefined {
   if (field === undefined) return undefined;
   const cadence = parseCadence(field.text);
   if (cadence !== null) return cadence;
@@ -184,7 +187,10 @@ function readDayWindow(
   return { ...window, from: at };
 }
 
-function readTellField(field: TaskField | undefined, fail: ReportProblem): Pick<StandingTask, 'tell'> {
+function readTellField(
+  field: TaskField | undefined,
+  fail: ReportProblem,
+): Pick<StandingTask, 'tell'> {
   if (field === undefined || field.text.toLowerCase() === 'owner') return {};
   if (field.text === '') fail(field, 'the name of a group, or no "tell" at all for the owner');
   return { tell: field.text };

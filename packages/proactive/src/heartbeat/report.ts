@@ -1,4 +1,4 @@
-import { pluralize, formatInlineCode, toLiteralLine } from '@parley/core';
+import { formatInlineCode, pluralize, toLiteralLine } from '@parley/core';
 import type { HeartbeatPlan, HeartbeatRun } from '@parley/store';
 import { createZoneClock, findWindowAfter, findWindowAt } from '../zone-clock.ts';
 import {
@@ -126,7 +126,11 @@ function forecastRuns(
       if (!found.has(name)) found.set(name, runAt);
       runs.set(name, runAt);
     }
-    runAt = findNextRunFrom(Math.max(name === undefined ? (nextAt ?? 0) : 0, runAt + 1), rhythm, at);
+    runAt = findNextRunFrom(
+      Math.max(name === undefined ? (nextAt ?? 0) : 0, runAt + 1),
+      rhythm,
+      at,
+    );
   }
   for (const one of tasks) {
     if (!found.has(one.task.name)) found.set(one.task.name, findRunInHours(one, rhythm, at));

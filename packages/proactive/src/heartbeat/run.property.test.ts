@@ -2,7 +2,12 @@ import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
-import { computeWindowOnDay, createZoneClock, findWindowAt, type ZoneClock } from '../zone-clock.ts';
+import {
+  computeWindowOnDay,
+  createZoneClock,
+  findWindowAt,
+  type ZoneClock,
+} from '../zone-clock.ts';
 import { computeNextRun, listDueTasks } from './run.ts';
 import { getCadenceMinutes, type StandingTask } from './task.ts';
 

@@ -2,7 +2,7 @@ import type { NewsChecker, ReplyRoute, Runtime } from '@parley/core';
 import type { HeartbeatPlan, Store } from '@parley/store';
 import type { WorkspaceView } from '@parley/workspace';
 import type { FindAlertTarget } from '../alerts.ts';
-import type { TaskSelectionInput, TaskOutlook } from './run.ts';
+import type { TaskOutlook, TaskSelectionInput } from './run.ts';
 import type { OwnerZone, SettingsZone } from './time-zone.ts';
 
 /** The services of a heartbeat. */

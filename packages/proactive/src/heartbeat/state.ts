@@ -122,7 +122,10 @@ export function importChecks(
   const waiting = () =>
     tasks.filter(({ name }) => (next.tasks.get(name)?.lastRun ?? null) === null);
   for (const task of waiting()) {
-    take(task, task.name === PROSE_TASK ? findNewestCheck(checks) : findMatchingCheckKey(task.name, checks));
+    take(
+      task,
+      task.name === PROSE_TASK ? findNewestCheck(checks) : findMatchingCheckKey(task.name, checks),
+    );
   }
   for (const task of waiting()) {
     const minutes = getCadenceMinutes(task.cadence);
@@ -169,7 +172,10 @@ function readChecks({ [NOTED]: _, ...more }: StateFields, depth = 1): Map<string
  * Returns the key with the same words, or else the key with the most words that all occur in the
  * name.
  */
-function findMatchingCheckKey(name: string, checks: ReadonlyMap<string, ImportedCheck>): string | undefined {
+function findMatchingCheckKey(
+  name: string,
+  checks: ReadonlyMap<string, ImportedCheck>,
+): string | undefined {
   const inName = new Set(splitNameWords(name));
   const fitting = [...checks.keys()]
     .map((key) => ({ key, words: splitNameWords(key) }))

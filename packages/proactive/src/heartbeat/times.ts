@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import { MARKS, translateToEnglish } from './english-times.ts';
-import { type Cadence, DEFAULT_CADENCE, parseCadence, parseClockMinutes, parseDayWindow } from './task.ts';
+import {
+  type Cadence,
+  DEFAULT_CADENCE,
+  parseCadence,
+  parseClockMinutes,
+  parseDayWindow,
+} from './task.ts';
 
 export interface LineTimes {
   readonly cadence?: Cadence;

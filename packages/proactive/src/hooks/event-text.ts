@@ -1,4 +1,4 @@
-import { truncateUntrusted, frameUntrusted } from '@parley/prompt';
+import { frameUntrusted, truncateUntrusted } from '@parley/prompt';
 
 /** An event sent by a program. */
 export interface SentEvent {
@@ -16,7 +16,10 @@ interface EventFormatOptions {
  * Formats an event for the model (P18): JSON and forms as JSON, anything else unchanged. The text
  * is framed as data from outsiders and truncated at a given limit (P10).
  */
-export function formatEvent(sent: SentEvent, { fields, maxCharacters }: EventFormatOptions): string {
+export function formatEvent(
+  sent: SentEvent,
+  { fields, maxCharacters }: EventFormatOptions,
+): string {
   const value = parseBody(sent);
   const text = typeof value === 'string' ? value : formatPrettyJson(selectFields(value, fields));
   return frameUntrusted(truncateUntrusted(text, maxCharacters));

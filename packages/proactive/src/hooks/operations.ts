@@ -1,4 +1,4 @@
-import { defineChangeOperation, createRefusalError, defineReadOperation } from '@parley/core';
+import { createRefusalError, defineChangeOperation, defineReadOperation } from '@parley/core';
 import { z } from 'zod';
 import type { Hooks } from './hooks.ts';
 

@@ -1,5 +1,5 @@
 import type { CurrentSender } from '@parley/channels';
-import type { CronRequester, CronFields, InboundMessage, ReplyRoute } from '@parley/core';
+import type { CronFields, CronRequester, InboundMessage, ReplyRoute } from '@parley/core';
 import { createRecordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, CronJob, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
@@ -10,7 +10,11 @@ const PLACE = { channel: 'test', account: 'default' } as const;
 
 export type CronScene = Awaited<ReturnType<typeof openCronScene>>;
 
-export function createTestRequester(id: string, chat = 'c', kind: 'owner' | 'guest' = 'owner'): CronRequester {
+export function createTestRequester(
+  id: string,
+  chat = 'c',
+  kind: 'owner' | 'guest' = 'owner',
+): CronRequester {
   const type = chat === 'g' ? ('group' as const) : ('direct' as const);
   const message: InboundMessage = {
     ...PLACE,
@@ -141,7 +145,11 @@ function createTestRoute(chatId: string): ReplyRoute {
 }
 
 /** Makes the chat known to the store without leaving a message waiting. */
-async function storeHandledMessage(store: Store, message: InboundMessage, now: number): Promise<void> {
+async function storeHandledMessage(
+  store: Store,
+  message: InboundMessage,
+  now: number,
+): Promise<void> {
   const conversationId = `test:default:${message.chat.id}`;
   const admitted = {
     conversationId,

@@ -1,6 +1,6 @@
 import type { RuntimeFacts } from '@parley/core';
 import { createChatPart, createPublicPart, type Layer, type PromptContext } from '../layer.ts';
-import { truncateUntrusted, formatUntrustedJson } from '../text.ts';
+import { formatUntrustedJson, truncateUntrusted } from '../text.ts';
 import { formatWorkspacePath } from './files.ts';
 import { listUserChosenChatLines, MAX_NAME } from './turn.ts';
 

@@ -85,7 +85,8 @@ export async function readContextFile(
 ): Promise<WorkspaceFile | Absent> {
   const { misplaced } = USES[file] ?? {};
   const { mode = 'full', skipContextFiles = false } = context;
-  if (!isIncludedInMode(getFileModes(file), mode)) return createAbsent(`${file}: omitted in ${mode} mode`);
+  if (!isIncludedInMode(getFileModes(file), mode))
+    return createAbsent(`${file}: omitted in ${mode} mode`);
   const why = misplaced?.(context) ?? null;
   if (why !== null) return createAbsent(`${file}: ${why}`);
   // A file for a specific occasion is a task, not context.

@@ -4,9 +4,9 @@ import {
   createContext,
   createView,
   EXAMPLE_FACTS,
+  EXAMPLE_MESSAGE,
   GUEST,
   getBuiltInLayer,
-  EXAMPLE_MESSAGE,
   OWNER,
   OWNER_FEATURES,
 } from '../testing/example-turn.ts';

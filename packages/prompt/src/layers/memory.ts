@@ -1,4 +1,4 @@
-import { pluralize, type PromptPart } from '@parley/core';
+import { type PromptPart, pluralize } from '@parley/core';
 import type { WorkspaceFile } from '@parley/workspace';
 import {
   createAbsent,

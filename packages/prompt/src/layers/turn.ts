@@ -1,4 +1,4 @@
-import { pluralize, type InboundMessage, type Reader, type RuntimeFacts } from '@parley/core';
+import { type InboundMessage, pluralize, type Reader, type RuntimeFacts } from '@parley/core';
 import {
   type AttachmentNote,
   createAbsent,
@@ -7,7 +7,7 @@ import {
   type Layer,
   type LayerPart,
 } from '../layer.ts';
-import { truncateUntrusted, formatUntrustedJson } from '../text.ts';
+import { formatUntrustedJson, truncateUntrusted } from '../text.ts';
 
 /** File names are text from the senders and are shown elsewhere (P18). */
 const attachmentsLayer: Layer = {
@@ -113,7 +113,10 @@ function describeGroupMessage(
   channel: string,
   { senderId, senderName, text }: GroupMessage,
 ): object {
-  return { from: { id: `${channel}:${senderId}`, name: truncateUntrusted(senderName, MAX_NAME) }, text };
+  return {
+    from: { id: `${channel}:${senderId}`, name: truncateUntrusted(senderName, MAX_NAME) },
+    text,
+  };
 }
 
 function selectNewestLines(lines: readonly string[], characters: number): readonly string[] {
@@ -205,7 +208,9 @@ function describeMessage(
     id,
     ...(owners.includes(id) && { owner: true }),
     name: truncateUntrusted(sender.name, MAX_NAME),
-    ...(sender.username !== undefined && { username: truncateUntrusted(sender.username, MAX_NAME) }),
+    ...(sender.username !== undefined && {
+      username: truncateUntrusted(sender.username, MAX_NAME),
+    }),
   };
   return {
     id: messageId,

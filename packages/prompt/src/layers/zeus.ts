@@ -21,7 +21,8 @@ const coreLayer: Layer = {
   id: 'core',
   volatility: 'static',
   placement: 'system',
-  render: (_, { heading = '## Knowledge' }) => createPublicPart(`${heading}\n${KNOWLEDGE}\n${CORE}`),
+  render: (_, { heading = '## Knowledge' }) =>
+    createPublicPart(`${heading}\n${KNOWLEDGE}\n${CORE}`),
 };
 
 /** The agent's behavior and style, in addition to SOUL.md (P06). */

@@ -5,12 +5,12 @@ import { readIdentity } from '../identity.ts';
 import type { PromptContext } from '../layer.ts';
 import {
   createGuestFeatures,
-  type ExampleWorkspace,
   EXAMPLE_FACTS,
+  EXAMPLE_MESSAGE,
+  type ExampleWorkspace,
   GUEST,
   GUEST_TOOLS,
   HEARTBEAT_FEATURES,
-  EXAMPLE_MESSAGE,
   OWNER,
   OWNER_FEATURES,
   SKILLS,

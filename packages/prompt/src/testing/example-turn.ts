@@ -4,9 +4,9 @@ import type { Audience, PromptPart, Reader } from '@parley/core';
 import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import {
   type AbsentFile,
-  truncateText,
   openWorkspace,
   type SkillSnapshot,
+  truncateText,
   type Workspace,
   type WorkspaceFile,
   type WorkspaceView,

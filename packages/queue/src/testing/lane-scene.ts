@@ -59,7 +59,9 @@ export async function openLaneScene(): Promise<LaneScene> {
       return id;
     },
     async stop(chatId) {
-      await store.inbox.command(createAdmittedMessage(chatId, newId('stop')), (command) => command.stop());
+      await store.inbox.command(createAdmittedMessage(chatId, newId('stop')), (command) =>
+        command.stop(),
+      );
       bus.publish({ type: 'stop-turn', conversationId: chatId });
     },
     async loseLease(chatId) {

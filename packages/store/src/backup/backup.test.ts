@@ -11,7 +11,11 @@ import { TABLE_LIST } from '../tables.ts';
 import { fillTables, readFixtureRows } from '../testing/filled-rows.ts';
 import { createAnswer, createMessage, startTurn } from '../testing/messages.ts';
 import { copyDatabase } from './copy-database.ts';
-import { createDatabaseFromRows, prepareRestoredDatabase, refuseUnknownMigrations } from './restore.ts';
+import {
+  createDatabaseFromRows,
+  prepareRestoredDatabase,
+  refuseUnknownMigrations,
+} from './restore.ts';
 import type { BackupRows, CellValue } from './rows.ts';
 import { carryOverFile } from './unfinished.ts';
 
@@ -235,7 +239,12 @@ describe('a restored database', () => {
     const table = { name: 'adapter_value', columns: ['channel', 'account', 'kind', 'id', 'value'] };
     const rows = [{ table, rows: [['whatsapp', 'default', 'creds', 'i', 'a key']] }];
     const steps = before(32).map(({ number }) => number);
-    await createDatabaseFromRows(target, { steps, tables: [table], counters: {} }, each(rows), clock);
+    await createDatabaseFromRows(
+      target,
+      { steps, tables: [table], counters: {} },
+      each(rows),
+      clock,
+    );
     await prepare('go-on');
     const values = (await open(target)).adapterValues('whatsapp', 'default');
     expect((await values.get('creds', ['i'])).get('i')).toBe('a key');

@@ -155,7 +155,9 @@ async function migratePendingWork(
   }
   for (const [table] of TABLE_LIST) await carryOverRows(sql, table, CARRIED[table]);
   for (const { channel, kind } of forget) {
-    await carryOverRows(sql, 'adapter_state', { where: `channel = '${channel}' and kind = '${kind}'` });
+    await carryOverRows(sql, 'adapter_state', {
+      where: `channel = '${channel}' and kind = '${kind}'`,
+    });
   }
   const letters = await dropDeadLetters(sql);
   const open = `settled is null and subject in ${TURNS}`;
@@ -193,7 +195,11 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
 }
 
 /** Carried-over rows get new numbers, in their old order. */
-async function carryOverRows(sql: Sql, table: TableName, rows: CarriedOverRows | undefined): Promise<void> {
+async function carryOverRows(
+  sql: Sql,
+  table: TableName,
+  rows: CarriedOverRows | undefined,
+): Promise<void> {
   if (rows === undefined) return;
   const described: Table = TABLES[table];
   const {

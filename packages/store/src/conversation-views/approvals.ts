@@ -2,7 +2,7 @@ import type { ChatType } from '@parley/core';
 import { type Approval, type NumberedApprovalRow, readApprovalRow } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
 import { defineStatement, encodeJson, type Sql } from '../database.ts';
-import { findPersonalMessage, getChatTitle, buildByPersonColumn, TRIGGER } from './list.ts';
+import { buildByPersonColumn, findPersonalMessage, getChatTitle, TRIGGER } from './list.ts';
 import { parseInboundMessage } from './messages.ts';
 
 /** An approval with readable names and unabridged private text. */

@@ -6,7 +6,12 @@ import type { PartState } from '../outbox-parts.ts';
 import type { ConversationMode, InboxOutcome } from '../rows.ts';
 import { SHARED_NOW } from '../shared-clock.ts';
 import { buildTakenOverCondition } from '../taken-over.ts';
-import { getThread, parseInboundMessage, parseOutboundPart, type InboundMessageFields } from './messages.ts';
+import {
+  getThread,
+  type InboundMessageFields,
+  parseInboundMessage,
+  parseOutboundPart,
+} from './messages.ts';
 
 /**
  * A conversation with people, as shown in a list. Times are in ms; text is private and unabridged.
@@ -118,7 +123,10 @@ export async function readConversationTitles(
 }
 
 /** Finds the newest message from a person, because jobs and triggers have no name to show. */
-export function findPersonalMessage({ message, byPerson }: NewestMessage): InboundMessageFields | null {
+export function findPersonalMessage({
+  message,
+  byPerson,
+}: NewestMessage): InboundMessageFields | null {
   return parseInboundMessage(byPerson ?? message);
 }
 
@@ -185,7 +193,12 @@ function isSameThread({ route, partRoute }: ListRow): boolean {
 function getLastMessage(row: ListRow): ConversationView['last'] {
   const { at, sentAt, body } = row;
   if (body !== null && sentAt !== null && sentAt >= at && isSameThread(row)) {
-    return { direction: 'out', at: sentAt, text: getPreviewText(parseOutboundPart(body)), by: null };
+    return {
+      direction: 'out',
+      at: sentAt,
+      text: getPreviewText(parseOutboundPart(body)),
+      by: null,
+    };
   }
   const said = parseInboundMessage(row.message);
   const by = said?.chat.type === 'direct' || said?.trigger !== undefined ? null : said?.sender.name;

@@ -108,7 +108,9 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
   const kept = await listStoredFiles(sql, taken);
   const messages = taken
-    .map((row) => (row.direction === 'in' ? toIncomingMessageView(row, kept) : toOutgoingMessageView(row)))
+    .map((row) =>
+      row.direction === 'in' ? toIncomingMessageView(row, kept) : toOutgoingMessageView(row),
+    )
     .reverse();
   const turns = new Set(messages.flatMap((one) => one.sent?.turnId ?? []));
   return { messages, answers: await listAnswers(sql, [...turns]), older };

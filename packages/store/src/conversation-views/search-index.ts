@@ -211,9 +211,7 @@ const SOME = {
 };
 
 const NEWER = {
-  inbox: defineStatement(
-    'select count(*) as count from inbox where seq > :after',
-  ).rows<CountRow>(),
+  inbox: defineStatement('select count(*) as count from inbox where seq > :after').rows<CountRow>(),
   outbox: defineStatement(
     'select count(*) as count from outbox where seq > :after',
   ).rows<CountRow>(),

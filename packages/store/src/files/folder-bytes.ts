@@ -110,7 +110,11 @@ type RunWithLimit = <T>(work: () => Promise<T>) => Promise<T>;
  * Large and small files are written in alternating chunks, so that a small file does not wait for
  * large ones.
  */
-async function writeSyncedFile(path: string, bytes: Uint8Array, inTurn: RunWithLimit): Promise<void> {
+async function writeSyncedFile(
+  path: string,
+  bytes: Uint8Array,
+  inTurn: RunWithLimit,
+): Promise<void> {
   const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);
   const handle = await open(path, 'wx', 0o600);
   try {

@@ -6,7 +6,7 @@ import type { StoredFiles } from '../files/stored-files.ts';
 import { MARKS } from '../rows.ts';
 import type { SharedClock } from '../shared-clock.ts';
 import { listPartsWithText, listTurns } from './carried-words.ts';
-import { dropUnusedPromptTexts, forgetInSentCopies, forgetInPrompts } from './copies.ts';
+import { dropUnusedPromptTexts, forgetInPrompts, forgetInSentCopies } from './copies.ts';
 import type { DeletionCounts, DeletionRequest, DeletionResult } from './delete-conversation.ts';
 import { FORGOTTEN_TABLES, getForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import type { PersonForgetRequest, PersonForgetResult } from './person.ts';

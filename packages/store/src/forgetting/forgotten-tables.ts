@@ -76,7 +76,11 @@ export async function rewriteRows(
 }
 
 /** Returns null if there is nothing to change. */
-function redactStoredValue(stored: unknown, form: 'json' | 'plain', without: Redact): string | null {
+function redactStoredValue(
+  stored: unknown,
+  form: 'json' | 'plain',
+  without: Redact,
+): string | null {
   if (typeof stored !== 'string') return null;
   const before = form === 'json' ? decodeJson(stored) : stored;
   const after = without(before);

@@ -15,8 +15,8 @@ import {
   type PooledConnection,
   type PostgresQuery,
   type PreparedStatements,
-  type QueryResponse,
   QueryBatch,
+  type QueryResponse,
   runTransaction,
   type TypeParserLookup,
 } from './query-batch.ts';

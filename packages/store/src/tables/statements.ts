@@ -53,13 +53,22 @@ function getNameAtMigration(
  * An index name starts with the table's name, except for indexes that had another prefix from the
  * beginning.
  */
-function getIndexNameAtMigration(index: string, name: string, table: Table, migration: number): string {
+function getIndexNameAtMigration(
+  index: string,
+  name: string,
+  table: Table,
+  migration: number,
+): string {
   const then = getNameAtMigration(name, table, migration);
   return index.startsWith(`${name}_`) ? `${then}${index.slice(name.length)}` : index;
 }
 
 /** Lists the statements that create a table's indexes as they were after a migration. */
-function listCreateIndexStatements(name: string, table: Table, migration: number): readonly string[] {
+function listCreateIndexStatements(
+  name: string,
+  table: Table,
+  migration: number,
+): readonly string[] {
   const then = getNameAtMigration(name, table, migration);
   return Object.entries(table.indexes ?? {}).map(([index, columns]) => {
     const text = Object.entries(table.columns).reduce(

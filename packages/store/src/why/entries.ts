@@ -1,8 +1,13 @@
-import { pluralize, formatDuration, type StepInfo, type TimelineEntry } from '@parley/core';
+import { formatDuration, pluralize, type StepInfo, type TimelineEntry } from '@parley/core';
 import type { Approval } from '../approval-rows.ts';
 import { HOOK_AGENT } from '../conversations.ts';
 import type { Takeover } from '../takeovers.ts';
-import type { MessageRecord, AcceptedMessageRecord, TimedStep, MessageTurnRecord } from './message-facts.ts';
+import type {
+  AcceptedMessageRecord,
+  MessageRecord,
+  MessageTurnRecord,
+  TimedStep,
+} from './message-facts.ts';
 import { createDurationEntry, createMomentEntry, dropAbsentItems } from './timeline-entry.ts';
 
 const TRIGGERS: Readonly<Record<NonNullable<AcceptedMessageRecord['trigger']>, string>> = {
@@ -65,7 +70,9 @@ function describeReceipt({ fate }: MessageRecord, late: number): string {
   const { repeats, trigger, run } = fate;
   if (run !== null && isHookRun(run)) return 'received by a hook';
   const again =
-    repeats === 0 ? '' : `; sent again ${formatRepetitionCount(repeats)} and dropped as a duplicate`;
+    repeats === 0
+      ? ''
+      : `; sent again ${formatRepetitionCount(repeats)} and dropped as a duplicate`;
   return `${trigger === null ? `received${after}` : TRIGGERS[trigger]}${again}`;
 }
 
@@ -73,7 +80,11 @@ function describeReceipt({ fate }: MessageRecord, late: number): string {
  * Describes why the message was allowed, why it gets an answer, and from which agent; one stored
  * reason contains all three.
  */
-function listDecisionEntries({ reason, receivedAt, fate }: MessageRecord): readonly TimelineEntry[] {
+function listDecisionEntries({
+  reason,
+  receivedAt,
+  fate,
+}: MessageRecord): readonly TimelineEntry[] {
   if (reason === null) return [];
   if (fate.kind === 'not-taken') {
     const verdict = fate.outcome === 'refused' ? 'refused' : 'not answered';
@@ -191,7 +202,11 @@ function createPageReplyEntry(
   };
 }
 
-function listRunEntries({ runs, startedAt, attempts }: MessageTurnRecord): readonly TimelineEntry[] {
+function listRunEntries({
+  runs,
+  startedAt,
+  attempts,
+}: MessageTurnRecord): readonly TimelineEntry[] {
   if (runs.length === 0) {
     const again = attempts > 1 ? `, ${attempts} times in all` : '';
     return [createMomentEntry('turn', startedAt, `started${again}`)];

@@ -203,7 +203,10 @@ async function findMessagesById(
  * Finds the newest message from a person that is not a command; if there is none, the newest
  * message of any kind.
  */
-async function findNewestMessage(sql: Sql, chat: ChatKey | undefined): Promise<readonly MessageMatch[]> {
+async function findNewestMessage(
+  sql: Sql,
+  chat: ChatKey | undefined,
+): Promise<readonly MessageMatch[]> {
   const rows = await readNewestMessages(sql, RECENT_MESSAGES, chat);
   const said = rows.find(({ isSaid }) => isSaid === 1) ?? rows[0];
   return said === undefined ? [] : [foundOf(said)];

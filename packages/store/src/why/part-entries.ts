@@ -36,7 +36,10 @@ function listPartTimeline(part: PartRecord, name: string, now: number): readonly
   ]);
 }
 
-function createQueuedEntry({ createdAt, triedAt }: PartRecord, name: string): TimelineEntry | false {
+function createQueuedEntry(
+  { createdAt, triedAt }: PartRecord,
+  name: string,
+): TimelineEntry | false {
   if (triedAt === null || triedAt - createdAt < NOTICEABLE_MS) return false;
   const text = `${name}: waited for earlier parts, or for the platform’s rate limit`;
   return createDurationEntry('outbox', createdAt, triedAt, text);
@@ -50,7 +53,11 @@ function listRetryEntries({ retries }: PartRecord, name: string): readonly Timel
   }));
 }
 
-function listPartOutcomeEntries(part: PartRecord, name: string, now: number): readonly TimelineEntry[] {
+function listPartOutcomeEntries(
+  part: PartRecord,
+  name: string,
+  now: number,
+): readonly TimelineEntry[] {
   const { state, createdAt, notBefore, sendingAt, sentAt, platformId, error, settled } = part;
   const detail = error === null ? {} : { detail: error };
   const after = settled === null ? '' : `; ${settled} by the operator`;

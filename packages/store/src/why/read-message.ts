@@ -8,9 +8,9 @@ import {
 import { StepInfo } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approval-rows.ts';
 import {
+  buildByPersonColumn,
   findPersonalMessage,
   getChatTitle,
-  buildByPersonColumn,
   TRIGGER,
 } from '../conversation-views/list.ts';
 import { parseInboundMessage } from '../conversation-views/messages.ts';
@@ -23,17 +23,17 @@ import type { Row } from '../tables.ts';
 import { addExpiredEnd, TAKEOVER_COLUMNS, type Takeover } from '../takeovers.ts';
 import { readRuns } from '../turn-runs.ts';
 import {
-  type MessageMatch,
+  type AcceptedMessageRecord,
   findMessages,
   isSameChat,
   listNewestMessages,
+  type MessageMatch,
   type MessageRecord,
+  type MessageTurnRecord,
   type NotAcceptedOutcome,
   type PartRecord,
   type PromptRecord,
-  type AcceptedMessageRecord,
   type TimedStep,
-  type MessageTurnRecord,
   type WhyQuestion,
 } from './message-facts.ts';
 import { buildTimeline } from './timeline.ts';
@@ -82,7 +82,8 @@ export async function listRecentMessages(
   return shown;
 }
 
-const SAID_ROW = `select conversation_id as id, message, ${buildByPersonColumn('inbox.conversation_id')}
+const SAID_ROW =
+  `select conversation_id as id, message, ${buildByPersonColumn('inbox.conversation_id')}
   from inbox where` as const;
 
 interface InboundRow {
@@ -159,7 +160,11 @@ const TAKEN = defineStatement(`
   select ${INBOX_COLUMNS}, reason, state, outcome, turn_id, repeats, interruptions, claimed_at, done_at
   from inbox where seq = :seq`).rows<AcceptedMessageRow>();
 
-async function readAcceptedMessage(sql: Sql, found: MessageMatch, now: number): Promise<MessageRecord> {
+async function readAcceptedMessage(
+  sql: Sql,
+  found: MessageMatch,
+  now: number,
+): Promise<MessageRecord> {
   const row = await sql.get(TAKEN, { seq: found.seq });
   if (row === undefined) throw createDroppedMessageError(found);
   const { message, route } = readInboxRow(row);
@@ -258,7 +263,10 @@ const TURN_BEFORE = defineStatement(`
   Pick<MessageTurnRecord, 'turnId' | 'startedAt'> & { readonly awaits: string | null }
 >();
 
-async function findPreviousTurn(sql: Sql, conversationId: string): Promise<AcceptedMessageRecord['before']> {
+async function findPreviousTurn(
+  sql: Sql,
+  conversationId: string,
+): Promise<AcceptedMessageRecord['before']> {
   const row = await sql.get(TURN_BEFORE, { conversationId });
   if (row === undefined) return null;
   const { awaits, ...turn } = row;

@@ -7,7 +7,12 @@ import {
   listTakeoverEntries,
   listTurnEntries,
 } from './entries.ts';
-import type { MessageRecord, PartRecord, AcceptedMessageRecord, MessageTurnRecord } from './message-facts.ts';
+import type {
+  AcceptedMessageRecord,
+  MessageRecord,
+  MessageTurnRecord,
+  PartRecord,
+} from './message-facts.ts';
 import { listPartEntries } from './part-entries.ts';
 
 /** Builds all stages of a message's path, in order, from the stored data. */
@@ -31,7 +36,9 @@ export function buildTimeline(facts: MessageRecord, now: number): Timeline {
   };
 }
 
-type UnsolicitedMessageRecord = MessageRecord & { readonly fate: AcceptedMessageRecord & { readonly turn: MessageTurnRecord } };
+type UnsolicitedMessageRecord = MessageRecord & {
+  readonly fate: AcceptedMessageRecord & { readonly turn: MessageTurnRecord };
+};
 
 /** Whether a person wrote the text on the page without an inbound message. */
 function isUnsolicited(facts: MessageRecord): facts is UnsolicitedMessageRecord {
@@ -108,7 +115,11 @@ function decideVerdict({ reason, fate }: MessageRecord, now: number): MessageVer
   return { verdict: `No answer yet: it ${describeWaitReason(fate, now)}.` };
 }
 
-function decideTurnVerdict(fate: AcceptedMessageRecord, turn: MessageTurnRecord, now: number): MessageVerdict {
+function decideTurnVerdict(
+  fate: AcceptedMessageRecord,
+  turn: MessageTurnRecord,
+  now: number,
+): MessageVerdict {
   if (turn.written !== null) {
     const { by, as } = turn.written;
     const whose = as === 'agent' ? ' in the name of the agent' : '';
@@ -127,7 +138,9 @@ function decideTurnVerdict(fate: AcceptedMessageRecord, turn: MessageTurnRecord,
     case 'answered':
       return {
         verdict:
-          fate.run === null ? describeAnsweredTurn(fate.parts) : describeAlert(fate.run, fate.parts),
+          fate.run === null
+            ? describeAnsweredTurn(fate.parts)
+            : describeAlert(fate.run, fate.parts),
       };
     case 'silent':
       if (fate.run !== null) return { verdict: describeAlert(fate.run, fate.parts), ...detail };
@@ -171,7 +184,10 @@ const RUN_OUTCOMES: Readonly<Record<string, string>> = {
   failed: 'it failed',
 };
 
-function describeAlert(run: NonNullable<AcceptedMessageRecord['run']>, parts: readonly PartRecord[]): string {
+function describeAlert(
+  run: NonNullable<AcceptedMessageRecord['run']>,
+  parts: readonly PartRecord[],
+): string {
   const what = RUN_OUTCOMES[run.state] ?? `an alert; ${describeDeliveredParts(parts)}`;
   return `${isHookRun(run) ? 'A hook event' : 'A run of a standing task'}: ${what}.`;
 }

@@ -86,7 +86,8 @@ export class MemoryFiles {
       let count = 0;
       const shortened = (text: string | null) => {
         if (text === null) return null;
-        const kept = scope === null ? removeLines(text, inNotes) : removeMemoryEntries(text, scope, ids);
+        const kept =
+          scope === null ? removeLines(text, inNotes) : removeMemoryEntries(text, scope, ids);
         count = countLines(text) - countLines(kept);
         return kept === text ? null : kept;
       };

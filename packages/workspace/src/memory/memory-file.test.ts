@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { summarizeProfile } from './memories.ts';
 import {
   addMemoryEntry,
+  formatMemoryEntry,
   type MemoryEntry,
   parseMemoryFile,
-  formatMemoryEntry,
   removeMemoryEntries,
   toMemoryLine,
 } from './memory-file.ts';

@@ -126,7 +126,11 @@ export function addMemoryEntry(text: string | null, entry: MemoryEntry): string 
 }
 
 /** Returns the file without the lines of these memories. */
-export function removeMemoryEntries(text: string, scope: MemoryScope, ids: ReadonlySet<string>): string {
+export function removeMemoryEntries(
+  text: string,
+  scope: MemoryScope,
+  ids: ReadonlySet<string>,
+): string {
   return text
     .split('\n')
     .filter((line) => {

@@ -6,7 +6,7 @@ import type { Workspace } from '../open-workspace.ts';
 import { createMarkdownLister, FoundFile } from '../paths.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import { type MemoryEntry, SAVED_FILES } from './memory-file.ts';
-import { type PassageMatch, PassageIndex, type PassageKind, toPassage } from './passage-index.ts';
+import { PassageIndex, type PassageKind, type PassageMatch, toPassage } from './passage-index.ts';
 import { listQueryWords, type QueryWord } from './search-words.ts';
 
 /** A passage found for a query. */

@@ -63,7 +63,12 @@ export interface SkillSnapshotInput {
 }
 
 /** Assembles a snapshot (S07), whose version is a hash of all of its contents. */
-export function createSkillSnapshot({ catalogue, skills, inline, filter }: SkillSnapshotInput): SkillSnapshot {
+export function createSkillSnapshot({
+  catalogue,
+  skills,
+  inline,
+  filter,
+}: SkillSnapshotInput): SkillSnapshot {
   const isPrivate = skills.some(({ audience }) => audience.kind === 'owner');
   const audience: Audience = isPrivate ? { kind: 'owner' } : { kind: 'everyone' };
   const content = {

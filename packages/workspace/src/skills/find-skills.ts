@@ -65,7 +65,10 @@ export function listSkillFolders(places: SkillLocations): readonly SkillFolder[]
 export function listSkillFiles(folders: readonly SkillFolder[]): readonly FilePattern[] {
   const workspace = folders.find(({ source }) => source === 'workspace');
   const paths = folders.map(({ root, within }) => `${join(root, ...within)}/`);
-  return [...(workspace === undefined ? [] : toWorkspacePatterns(workspace.root, paths)), 'SKILL.md'];
+  return [
+    ...(workspace === undefined ? [] : toWorkspacePatterns(workspace.root, paths)),
+    'SKILL.md',
+  ];
 }
 
 /** A folder that contains a valid or invalid skill, as found on disk. */
@@ -197,7 +200,9 @@ export function checkFile(
     if (walked.kind === 'link') return refuseSkillFile('a symbolic link is not followed');
     if (walked.kind === 'not-a-file') return refuseSkillFile('not a regular file');
     if (walked.file.hasTwin) return refuseSkillFile('it has a second name (a hard link)');
-    return walked.file.bytes > maxBytes ? createTooLargeSkillFile(walked.file.bytes, maxBytes) : walked;
+    return walked.file.bytes > maxBytes
+      ? createTooLargeSkillFile(walked.file.bytes, maxBytes)
+      : walked;
   } catch (error) {
     return refuseSkillFile(`it cannot be read (${describeDiskError(error)})`);
   }

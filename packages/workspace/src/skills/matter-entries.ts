@@ -19,7 +19,10 @@ const MAX_DEPTH = 5;
  * Parses front matter that is not valid YAML as a whole, key by key, so that a mistake in one key
  * does not affect the others. A duplicate key is returned twice; never throws.
  */
-export function parseFrontMatterEntries(lines: readonly string[], depth = 0): readonly FrontMatterEntry[] {
+export function parseFrontMatterEntries(
+  lines: readonly string[],
+  depth = 0,
+): readonly FrontMatterEntry[] {
   return splitSegments(lines).map((segment) => ({
     ...guessValue(segment, depth),
     ...toRawEntry(segment),
@@ -96,12 +99,19 @@ function countOpenBrackets(line: string): number {
   return (bare.match(/[[{]/g)?.length ?? 0) - (bare.match(/[\]}]/g)?.length ?? 0);
 }
 
-function toRawEntry({ key, inline, below }: FrontMatterSegment): Pick<FrontMatterEntry, 'key' | 'raw'> {
+function toRawEntry({
+  key,
+  inline,
+  below,
+}: FrontMatterSegment): Pick<FrontMatterEntry, 'key' | 'raw'> {
   return { key, raw: [inline, ...below].join('\n').trim() };
 }
 
 /** Tries possible meanings of a value, starting with the most literal one. */
-function guessValue(segment: FrontMatterSegment, depth: number): Pick<FrontMatterEntry, 'value' | 'guess'> {
+function guessValue(
+  segment: FrontMatterSegment,
+  depth: number,
+): Pick<FrontMatterEntry, 'value' | 'guess'> {
   const { key, inline, below } = segment;
   const text = [`${JSON.stringify(key)}: ${inline}`, ...below.map((line) => `  ${line}`)].join(
     '\n',

@@ -181,7 +181,10 @@ function isEmptyEntry({ value }: FrontMatterEntry): boolean {
  * Reads a text as its author wrote it, even if YAML would turn it into a number, a list or a
  * comment.
  */
-function readHeaderText(entry: FrontMatterEntry | undefined, note: NoteProblem): string | undefined {
+function readHeaderText(
+  entry: FrontMatterEntry | undefined,
+  note: NoteProblem,
+): string | undefined {
   if (entry === undefined) return undefined;
   const { key, value, raw } = entry;
   const asWritten = toPlainValue(raw);

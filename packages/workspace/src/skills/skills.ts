@@ -16,10 +16,10 @@ import { parseFileName } from '../paths.ts';
 import {
   type AbsentSkill,
   type CatalogueEntry,
-  partitionSkills,
   createSkillSnapshot,
-  renderCatalogueEntry,
   type PromptSkill,
+  partitionSkills,
+  renderCatalogueEntry,
   type SkillSnapshot,
   type SkillStatus,
   type SkillText,
@@ -156,7 +156,10 @@ const OWNER: Reader = { kind: 'owner', conversationId: '' };
  * The setting for the skill takes precedence over its author's choice, which takes precedence over
  * the setting for all skills.
  */
-function resolveSkillDisplayMode({ skill }: UsableSkill, settings: SkillSettings): 'outline' | 'inline' {
+function resolveSkillDisplayMode(
+  { skill }: UsableSkill,
+  settings: SkillSettings,
+): 'outline' | 'inline' {
   return findSkillEntry(settings, skill.name).show ?? skill.show ?? settings.show;
 }
 
@@ -312,7 +315,11 @@ function removeDuplicateFolders(found: readonly FoundSkill[]): readonly FoundSki
 }
 
 /** Logs each refusal and assumption once, because skills are scanned with every new session. */
-function logFoundSkills(found: readonly FoundSkill[], { reported }: SkillScanState, log: Logger): void {
+function logFoundSkills(
+  found: readonly FoundSkill[],
+  { reported }: SkillScanState,
+  log: Logger,
+): void {
   for (const { content, root, segments, source } of found) {
     const isRefused = content.kind === 'refused';
     const reason = isRefused ? content.reason : content.warnings.join('; ');

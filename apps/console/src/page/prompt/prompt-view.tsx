@@ -4,7 +4,7 @@ import { type Route, toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { formatAmount, formatMoment } from '../ui/format.ts';
 import { SplitView } from '../ui/frames.tsx';
-import { ShowData } from '../ui/widgets.tsx';
+import { DataContent } from '../ui/widgets.tsx';
 import { ComparisonView } from './comparison.tsx';
 import { PromptLayers } from './layers.tsx';
 import { PreviewSheet } from './preview.tsx';
@@ -30,7 +30,7 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
           <a class="quiet" href={toHref('preview')} aria-current={isPreview ? 'true' : undefined}>
             Preview…
           </a>
-          <ShowData data={data}>
+          <DataContent data={data}>
             {() => (
               <TurnList
                 view="prompt"
@@ -39,14 +39,14 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
                 older={data.older}
               />
             )}
-          </ShowData>
+          </DataContent>
         </>
       }
       back={toHref('prompt')}
     >
       {isPreview && <PreviewSheet />}
       {!isPreview && chosen && (
-        <Turn key={chosen} turnId={chosen} against={against} turns={turns} />
+        <RecordedTurnView key={chosen} turnId={chosen} against={against} turns={turns} />
       )}
     </SplitView>
   );
@@ -58,7 +58,7 @@ interface TurnProps {
   readonly turns: readonly PromptSummary[];
 }
 
-function Turn({ turnId, against, turns }: TurnProps): VNode {
+function RecordedTurnView({ turnId, against, turns }: TurnProps): VNode {
   const data = useOperation('prompts/show', { turn: turnId });
   const turn = data.value;
   return (
@@ -66,21 +66,21 @@ function Turn({ turnId, against, turns }: TurnProps): VNode {
       {turn && <TurnHead turn={turn} />}
       {turn && <CompareChoice turn={turn} turns={turns} against={against} />}
       {against === null ? (
-        <ShowData data={data}>
+        <DataContent data={data}>
           {(prompt) => (
             <div class="sheet">
               <PromptLayers request={prompt} />
             </div>
           )}
-        </ShowData>
+        </DataContent>
       ) : (
-        <ComparedTurns turnId={turnId} against={against} />
+        <TurnComparison turnId={turnId} against={against} />
       )}
     </>
   );
 }
 
-function ComparedTurns({
+function TurnComparison({
   turnId,
   against,
 }: {
@@ -89,7 +89,9 @@ function ComparedTurns({
 }): VNode {
   const data = useOperation('prompts/compare', { before: against, after: turnId });
   return (
-    <ShowData data={data}>{(comparison) => <ComparisonView comparison={comparison} />}</ShowData>
+    <DataContent data={data}>
+      {(comparison) => <ComparisonView comparison={comparison} />}
+    </DataContent>
   );
 }
 

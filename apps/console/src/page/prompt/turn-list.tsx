@@ -5,12 +5,12 @@ import { useRowAgents } from '../agents.tsx';
 import { toHref } from '../route.ts';
 import { formatAmount, formatDay, formatTimeOfDay } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
-import { type Older, useGrowing } from '../ui/growing.ts';
+import { type OlderPage, useGrowingList } from '../ui/growing.ts';
 import { List, OlderButton } from '../ui/widgets.tsx';
 
 /** The recorded turns, and those of the selected agent. */
 export function useTurns() {
-  const data = useGrowing('prompts/list', {}, undefined, readPrompts, ({ turnId }) => turnId);
+  const data = useGrowingList('prompts/list', {}, undefined, readPrompts, ({ turnId }) => turnId);
   const { isShown } = useRowAgents();
   const turns = (data.value ?? []).filter(({ conversationId }) => isShown(conversationId));
   return { data, turns };
@@ -23,7 +23,7 @@ function readPrompts({ prompts: items, next }: OutputOf<'prompts/list'>) {
 interface TurnListProps {
   /** The view that shows the chosen turn. */
   readonly view: 'prompt' | 'replay';
-  readonly older: Older | null;
+  readonly older: OlderPage | null;
   readonly turns: readonly PromptSummary[];
   readonly chosen: string | undefined;
 }

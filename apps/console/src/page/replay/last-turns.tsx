@@ -2,10 +2,10 @@ import { compareSeverity } from '@parley/agent/replay-summary';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useRowAgents } from '../agents.tsx';
-import { perform } from '../gateway.ts';
+import { performOperation } from '../gateway.ts';
 import { toHref } from '../route.ts';
 import { formatCounted, formatMoment } from '../ui/format.ts';
-import { ActionButton, LabelledField, TroubleNote } from '../ui/widgets.tsx';
+import { ActionButton, LabeledField, ProblemNote } from '../ui/widgets.tsx';
 import { listTotals } from './figures.ts';
 import { FigureTable } from './outcome-sheet.tsx';
 import {
@@ -52,13 +52,17 @@ export function useReplaySeries() {
       setSeries(own.isStopped && now.state === 'running' ? { ...now, state: 'stopping' } : now);
     };
     show({});
-    const listed = await perform('prompts/list', { limit: count });
+    const listed = await performOperation('prompts/list', { limit: count });
     if (listed.kind === 'failed') return show({ state: 'over', trouble: listed.reason });
     const turns = listed.value.prompts.filter(({ conversationId }) => isShown(conversationId));
     show({ total: turns.length });
     for (const { turnId } of turns) {
       if (own.isStopped) break;
-      const answer = await perform('replay/turn', { turn: turnId, ...choice }, REPLAY_TIMEOUT_MS);
+      const answer = await performOperation(
+        'replay/turn',
+        { turn: turnId, ...choice },
+        REPLAY_TIMEOUT_MS,
+      );
       if (answer.kind === 'failed') return show({ state: 'over', trouble: answer.reason });
       show({ outcomes: [...now.outcomes, answer.value] });
     }
@@ -109,7 +113,7 @@ interface CountProps {
 
 function CountChoice({ count, choose }: CountProps): VNode {
   return (
-    <LabelledField label="Turns" id="replay-count">
+    <LabeledField label="Turns" id="replay-count">
       <select
         id="replay-count"
         class="field"
@@ -122,7 +126,7 @@ function CountChoice({ count, choose }: CountProps): VNode {
           </option>
         ))}
       </select>
-    </LabelledField>
+    </LabeledField>
   );
 }
 
@@ -144,7 +148,7 @@ function Progress({ series, stop }: ProgressProps): VNode {
       {state !== 'over' && total !== null && total > 0 && (
         <progress aria-label="Replayed turns" value={outcomes.length} max={total} />
       )}
-      <TroubleNote reason={trouble} />
+      <ProblemNote reason={trouble} />
     </>
   );
 }

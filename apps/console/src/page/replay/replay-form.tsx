@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { addAgentToPath, buildReadPath } from '../gateway.ts';
 import { type LoadedData, useData } from '../ui/data.tsx';
-import { ActionButton, LabelledField, ShowData } from '../ui/widgets.tsx';
+import { ActionButton, DataContent, LabeledField } from '../ui/widgets.tsx';
 import type { ReplayChoice } from './outcome-words.ts';
 
 /** The fields of the form; empty for what stays as recorded. */
@@ -136,7 +136,7 @@ function VersionChoice({ agent, draft, change }: VersionProps): VNode {
   const { models = [], profiles = [] } = useAgentOperation('replay/choices', {}, agent).value ?? {};
   return (
     <>
-      <LabelledField label="Model" id="replay-model">
+      <LabeledField label="Model" id="replay-model">
         <input
           id="replay-model"
           class="field"
@@ -145,14 +145,14 @@ function VersionChoice({ agent, draft, change }: VersionProps): VNode {
           placeholder="As recorded"
           onInput={({ currentTarget }) => change({ model: currentTarget.value })}
         />
-      </LabelledField>
+      </LabeledField>
       <datalist id="replay-models">
         {models.map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
       {profiles.length > 0 && (
-        <LabelledField label="Profile" id="replay-profile">
+        <LabeledField label="Profile" id="replay-profile">
           <select
             id="replay-profile"
             class="field"
@@ -164,7 +164,7 @@ function VersionChoice({ agent, draft, change }: VersionProps): VNode {
               <option key={name}>{name}</option>
             ))}
           </select>
-        </LabelledField>
+        </LabeledField>
       )}
     </>
   );
@@ -180,7 +180,7 @@ interface FileChoiceProps {
 function FileChoice({ agent, file, choose }: FileChoiceProps): VNode {
   const files = useAgentOperation('files/list', {}, agent).value?.files ?? [];
   return (
-    <LabelledField label="New text for a file" id="replay-file">
+    <LabeledField label="New text for a file" id="replay-file">
       <select
         id="replay-file"
         class="field"
@@ -194,7 +194,7 @@ function FileChoice({ agent, file, choose }: FileChoiceProps): VNode {
             <option key={name}>{name}</option>
           ))}
       </select>
-    </LabelledField>
+    </LabeledField>
   );
 }
 
@@ -207,9 +207,9 @@ interface FileTextProps extends Omit<FileChoiceProps, 'choose'> {
 function FileText({ agent, file, text, edit }: FileTextProps): VNode {
   const data = useAgentOperation('files/open', { name: file }, agent);
   return (
-    <ShowData data={data}>
+    <DataContent data={data}>
       {(opened) => (
-        <LabelledField
+        <LabeledField
           label={`Text of ${file}`}
           id="replay-text"
           hint="Only for this replay: the file itself stays as it is."
@@ -222,9 +222,9 @@ function FileText({ agent, file, text, edit }: FileTextProps): VNode {
             value={text ?? opened.text ?? ''}
             onInput={({ currentTarget }) => edit(currentTarget.value)}
           />
-        </LabelledField>
+        </LabeledField>
       )}
-    </ShowData>
+    </DataContent>
   );
 }
 

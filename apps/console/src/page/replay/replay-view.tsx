@@ -2,13 +2,13 @@ import type { PromptSummary } from '@parley/store';
 import type { VNode } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { AgentsHere, findAnsweringAgent, useRowAgents } from '../agents.tsx';
-import { perform, type RequestFailure } from '../gateway.ts';
+import { performOperation, type RequestFailure } from '../gateway.ts';
 import { getChatName, TurnList, useTurns } from '../prompt/turn-list.tsx';
 import { type Route, toHref } from '../route.ts';
 import { useActionRunner } from '../ui/data.tsx';
 import { formatMoment } from '../ui/format.ts';
 import { SplitView } from '../ui/frames.tsx';
-import { OutsideText, ShowData, TroubleNote } from '../ui/widgets.tsx';
+import { DataContent, OutsideText, ProblemNote } from '../ui/widgets.tsx';
 import { KeepCase } from './keep-case.tsx';
 import { LastTurns, REPLAY_TIMEOUT_MS, useReplaySeries } from './last-turns.tsx';
 import { OutcomeSheet, OutcomeWords } from './outcome-sheet.tsx';
@@ -37,7 +37,7 @@ export function ReplayView({ args: [turn = ''] }: Route): VNode {
           >
             The last turns…
           </a>
-          <ShowData data={data}>
+          <DataContent data={data}>
             {() => (
               <TurnList
                 view="replay"
@@ -46,7 +46,7 @@ export function ReplayView({ args: [turn = ''] }: Route): VNode {
                 older={data.older}
               />
             )}
-          </ShowData>
+          </DataContent>
         </>
       }
       back={toHref('replay')}
@@ -97,7 +97,7 @@ function ReplaySheet({ turnId, summary, known }: SheetProps): VNode {
         />
       )}
       {failure && (
-        <TroubleNote reason={failure.reason} again={failure.retryable && failure.again} />
+        <ProblemNote reason={failure.reason} again={failure.retryable && failure.again} />
       )}
       <div role="status">
         {running && (
@@ -125,7 +125,11 @@ function useReplay(turnId: string, known: ShownReplay | undefined) {
     setRunning(choice);
     setFailure(null);
     run(async () => {
-      const answer = await perform('replay/turn', { turn: turnId, ...choice }, REPLAY_TIMEOUT_MS);
+      const answer = await performOperation(
+        'replay/turn',
+        { turn: turnId, ...choice },
+        REPLAY_TIMEOUT_MS,
+      );
       setRunning(null);
       if (answer.kind === 'failed') setFailure({ ...answer, again: () => replay(choice) });
       else setShown({ outcome: answer.value, choice });

@@ -5,7 +5,7 @@ import { readSettings } from '../../settings.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
 import { BackupError } from './archive.ts';
 import { listWorkspaceFolders } from './contents.ts';
-import { makeBackup } from './make-backup.ts';
+import { createBackup } from './make-backup.ts';
 
 /**
  * `parley backup FILE`: reads the database directly, so it does not disturb a running gateway. A
@@ -18,7 +18,7 @@ export async function runBackup({ folder, env, print }: CliContext, name: string
   const file = resolve(name);
   const ended = new AbortController();
   using interrupted = abortOnSignal(ended);
-  const making = makeBackup({
+  const making = createBackup({
     file,
     database: folder.storeUrl.slice('sqlite:'.length),
     settingsFile: folder.settingsFile,

@@ -27,7 +27,7 @@ export function describePlan(
   ].join('\n');
 }
 
-export interface RestoreDone {
+export interface RestoreResult {
   readonly backup: CheckedBackup;
   readonly held: HeldWorkCounts;
   /** The unfinished work that was carried over; null if no database was replaced. */
@@ -41,18 +41,18 @@ export interface RestoreDone {
 }
 
 /** Describes the result of a restore and the next steps. */
-export function describeRestore(done: RestoreDone, folder: DataFolder): string {
+export function describeRestore(done: RestoreResult, folder: DataFolder): string {
   const { backup, held, aside, carried } = done;
   const gone = carried?.kind === 'carried' ? carried.letters : { unanswered: 0, uncertain: 0 };
   const [turns, parts] = [held.turns - gone.unanswered, held.parts - gone.uncertain];
-  const heldBack = describeUnfinished(turns, 'unanswered conversation', parts);
+  const heldBack = describeUnfinishedWork(turns, 'unanswered conversation', parts);
   return [
     `Restored the database and ${pluralize(backup.files, 'file')} from ${formatMinute(backup.manifest.madeAt)} UTC.`,
     ...(aside === null ? [] : [`The previous files are in ${aside}.`]),
     ...(done.usedSettings || !backup.hasSettings
       ? []
       : ['The settings were not changed; use --with-settings to restore them from the backup.']),
-    ...describeCarried(carried),
+    ...describeCarriedWork(carried),
     ...(heldBack === ''
       ? []
       : [
@@ -76,18 +76,18 @@ function describeKeys(files: readonly string[]): readonly string[] {
   ];
 }
 
-function describeCarried(carried: RestoreDone['carried']): readonly string[] {
+function describeCarriedWork(carried: RestoreResult['carried']): readonly string[] {
   if (carried === null) return [];
   if (carried.kind === 'unreadable') {
     return [
       `Unfinished work from the previous database could not be carried over (${carried.reason}). People who are waiting for an answer have to ask again.`,
     ];
   }
-  const what = describeUnfinished(carried.messages, 'unanswered message', carried.parts);
+  const what = describeUnfinishedWork(carried.messages, 'unanswered message', carried.parts);
   return what === '' ? [] : [`Carried over because people are waiting for it: ${what}.`];
 }
 
-function describeUnfinished(count: number, noun: string, parts: number): string {
+function describeUnfinishedWork(count: number, noun: string, parts: number): string {
   const what = [
     ...(count > 0 ? [pluralize(count, noun)] : []),
     ...(parts > 0 ? [`${pluralize(parts, 'part')} of answers`] : []),

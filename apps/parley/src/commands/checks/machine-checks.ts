@@ -51,8 +51,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
       const { isThere, tasks, problems } = await foreseeTasks(files, agent);
       // An agent without HEARTBEAT.md has no tasks.
       if (!isThere) return [];
-      if (problems.length === 0)
-        return [ok(`HEARTBEAT.md has ${pluralize(tasks.length, 'task')}`)];
+      if (problems.length === 0) return [ok(`HEARTBEAT.md has ${pluralize(tasks.length, 'task')}`)];
       const advice = `Correct ${join(agent.workspace, 'HEARTBEAT.md')}, or run "parley heartbeat convert".`;
       return problems.map((problem) => warning(problem, advice));
     },

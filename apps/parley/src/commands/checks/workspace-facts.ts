@@ -15,13 +15,13 @@ export interface OpenFile {
   readonly text: string;
 }
 
-export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
+export type WorkspaceFacts = Awaited<ReturnType<typeof collectWorkspaceFacts>>;
 
 /** The maximum size in bytes of a file that is read. */
 const LARGEST = 256_000;
 const MAX_NOTES = 1_000;
 
-export async function gatherWorkspace(folder: string, now: number) {
+export async function collectWorkspaceFacts(folder: string, now: number) {
   const survey = await surveyFolder(folder, () => now).catch(() => null);
   const openFiles: OpenFile[] = [];
   const memory: string[] = [];

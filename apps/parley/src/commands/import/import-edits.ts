@@ -1,10 +1,10 @@
 import { decodeText } from '@parley/core';
 import {
+  type AudienceSplit,
   addOwnerMarkToCopy,
   type FolderSurvey,
   listOwnerIdentifiers,
   readFileInside,
-  type AudienceSplit,
   type SurveyedEntry,
   splitOwnerFile,
 } from '@parley/workspace';

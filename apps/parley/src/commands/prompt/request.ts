@@ -77,7 +77,8 @@ export async function createPreviewedTurn(
   if (!heartbeat) return { turn, change: { mode } };
   const choose = (found: AlertChat | null): AlertChat =>
     found !== null && isAlertChat(found, message) ? found : getAlertChat(turn);
-  const order = (await place.heartbeat(choose)) ?? createExampleRunRequest(choose(null), { agent, now });
+  const order =
+    (await place.heartbeat(choose)) ?? createExampleRunRequest(choose(null), { agent, now });
   const row = { seq: 0, ...order.message };
   return {
     turn: { ...turn, conversationId: row.conversationId, messages: [row] },
@@ -153,7 +154,7 @@ function getRenderTarget(channel: string): RenderTarget {
 }
 
 /** Returns the abilities of a channel that affect the prompt or its tools. */
-function getAbilities(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
+function getRouteCapabilities(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
   return {
     ...(MESSENGERS.has(channel) && { quotes: true, acts: ['react', 'edit', 'delete'] }),
     ...(channel in TARGETS && { voice: true }),
@@ -177,7 +178,7 @@ export function createHypotheticalTurn(
   const chat = getChat(asked);
   const { id, name } = getPerson(asked);
   const to = { channel, account, chatId: chat.id, chatType: chat.type };
-  const route = { ...to, ...getAbilities(channel), target: getRenderTarget(channel) };
+  const route = { ...to, ...getRouteCapabilities(channel), target: getRenderTarget(channel) };
   const message = {
     channel,
     account,

@@ -12,16 +12,16 @@ import {
 } from '@parley/agent/replay-summary';
 import { formatCount, formatDuration } from '@parley/core';
 import { compareTexts } from '@parley/prompt';
-import { formatTable, splitRows, stripControls } from '../../terminal/text.ts';
+import { formatTable, splitRows, stripControlCharacters } from '../../terminal/text.ts';
 
 /** Formats one turn side by side, several as a table with the worst first. */
 export function formatReport(report: ReplayReport): string {
   const [first, ...more] = report.turns;
   if (first === undefined) return 'No turn was replayed.';
-  if (more.length === 0) return stripControls(formatOutcome(first));
+  if (more.length === 0) return stripControlCharacters(formatOutcome(first));
   const rows = report.turns.toSorted(compareSeverity).map(toRow);
   const table = formatTable([HEADS, ...rows], [3, 4, 5]);
-  return stripControls([table, '', ...formatTotals(report)].join('\n'));
+  return stripControlCharacters([table, '', ...formatTotals(report)].join('\n'));
 }
 
 const HEADS = ['turn', 'outcome', 'what', 'tokens', 'US$', 'seconds', 'question'];
@@ -122,7 +122,7 @@ const SIDE = 48;
 
 function formatSides(before: ReplayedAnswer, after: ReplayedAnswer): string {
   const sides = [describeSide('recorded', before), describeSide('replayed', after)].map((text) =>
-    splitRows(stripControls(text), SIDE),
+    splitRows(stripControlCharacters(text), SIDE),
   );
   const [left = [], right = []] = sides;
   const rows = Array.from({ length: Math.max(left.length, right.length) }, (_, at) => {

@@ -16,10 +16,10 @@ export interface ServiceMachine {
   readonly launcher: string;
   /** Maps a system path to its real location; tests use their own. */
   readonly at: (path: string) => string;
-  readonly run: (program: string, args: readonly string[]) => Promise<EndedProgram>;
+  readonly run: (program: string, args: readonly string[]) => Promise<ProgramResult>;
 }
 
-export interface EndedProgram {
+export interface ProgramResult {
   readonly code: number;
   /** Standard output followed by standard error. */
   readonly out: string;
@@ -58,7 +58,7 @@ export interface ServiceState {
   readonly restarts: number;
 }
 
-export function getThisMachine(env: NodeJS.ProcessEnv): ServiceMachine {
+export function getCurrentMachine(env: NodeJS.ProcessEnv): ServiceMachine {
   return {
     platform: process.platform,
     uid: process.getuid?.() ?? -1,
@@ -83,7 +83,7 @@ function runProgram(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<EndedProgram> {
+): Promise<ProgramResult> {
   const options = { env: { ...env, LC_ALL: 'C' }, timeout: RUN_WITHIN_MS };
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout, stderr) => {
@@ -98,7 +98,7 @@ function runProgram(
 
 /** Throws CliError unless the program succeeded. */
 export async function requireSuccess(
-  ended: Promise<EndedProgram>,
+  ended: Promise<ProgramResult>,
   otherwise: string,
 ): Promise<void> {
   const { code, out } = await ended;

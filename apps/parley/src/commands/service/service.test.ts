@@ -13,13 +13,13 @@ import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CliContext } from '../../cli.ts';
 import {
-  announceOwnGateway,
+  announceGateway,
   getDefaultDataFolder,
   locateDataFolder,
   readToken,
 } from '../../data-folder.ts';
-import { newSession } from '../access.ts';
-import { getThisMachine, type ServiceMachine } from './manager.ts';
+import { createSession } from '../access.ts';
+import { getCurrentMachine, type ServiceMachine } from './manager.ts';
 import { installService, showServiceStatus, uninstallService } from './service.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
@@ -87,7 +87,7 @@ const written = (name: string) => readFileSync(join(programs, name), 'utf8');
 function machine(change: Partial<ServiceMachine>): ServiceMachine {
   const env = { PATH: `${programs}:/usr/bin:/bin` };
   return {
-    ...getThisMachine(env),
+    ...getCurrentMachine(env),
     ...{ platform: 'linux', home: join(root, 'home'), user: 'ada', launcher: LAUNCHER },
     at: (path) => join(root, path),
     ...change,
@@ -117,7 +117,7 @@ describe('a user service', () => {
     expect(await showServiceStatus(cli, user())).toBe(0);
     expect(printed[2]).toContain(`process   ${written('pid').trim()}\nmemory    150 MB`);
     expect(printed[2]).toContain('health    ok');
-    expect(await newSession(cli)).toBe(0);
+    expect(await createSession(cli)).toBe(0);
     expect(printed[3]).toMatch(/#token=parley_session_/);
 
     const first = written('pid');
@@ -140,7 +140,7 @@ describe('a user service', () => {
   it('[U06] is not installed while another Parley process holds its data folder', async () => {
     const cli = cliOn(join(root, 'home/.parley'));
     mkdirSync(cli.folder.path);
-    const end = announceOwnGateway(cli.folder, 'http://127.0.0.1:1');
+    const end = announceGateway(cli.folder, 'http://127.0.0.1:1');
     await expect(installService(cli, {}, user())).rejects.toMatchObject({ code: 'service-busy' });
     end();
     expect(existsSync(join(root, 'home/.config'))).toBe(false);
