@@ -143,16 +143,12 @@ export async function withStore<T>({ folder, env }: Installation, work: StoreWor
   const loaded = readSettings(folder, env);
   // The store is loaded lazily, because most commands ask a running gateway instead.
   const { openStore } = await import('@parley/store');
-  const {
-    READ_SO_FAR,
-    readStoreMark: readMark,
-    assertDatabaseNotLost: refuseLostDatabase,
-  } = await import('./database-mark.ts');
+  const { READ_SO_FAR, readStoreMark, assertDatabaseNotLost } = await import('./database-mark.ts');
   const { settings } = loaded;
-  refuseLostDatabase(folder, settings);
+  assertDatabaseNotLost(folder, settings);
   const url = settings.store.url ?? folder.storeUrl;
   // If the clock was set back, the database records this and the gateways report it.
-  const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
+  const state = { seen: readStoreMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
   const store = await openStore({ url, clock: systemTime.clock, state });
   try {
     return await work(store, loaded);

@@ -79,7 +79,7 @@ function createGatewayOptions(
   const { idleHours, maxDays } = http.sessions;
   return {
     ...shared,
-    page: async () => (await import('@parley/console')).createConsole('/', options.openPage),
+    page: async () => (await import('@parley/console')).createConsoleRoutes('/', options.openPage),
     secrets,
     scrub: secrets.scrub,
     ...(onState === undefined ? {} : { onState }),
@@ -244,10 +244,8 @@ function createOperationServices(
       return readLogReport({ folder: folder.logs, store, channels }, query);
     },
     bugReport: async () => {
-      const { collectGatewayReport: collectOwnReport } = await import(
-        './commands/report/report.ts'
-      );
-      return collectOwnReport(options, plugged, agents.loaded);
+      const { collectGatewayReport } = await import('./commands/report/report.ts');
+      return collectGatewayReport(options, plugged, agents.loaded);
     },
     preview: async (name) => agentOf(name).preview,
     ...createReplayServices(options, agents, { plugged, watch }),
@@ -267,10 +265,10 @@ function createOperationServices(
     },
     promptFiles: async (name) => agentOf(name).agent.promptFiles,
     async skills(name) {
-      const { setSkillEnabled: switchSkill } = await import('./skill-settings.ts');
+      const { setSkillEnabled } = await import('./skill-settings.ts');
       const { agent, settings } = agentOf(name);
       const deps = { ...options, channels, settings, name: agent.place.name };
-      return { skills: agent.skills, turn: (...asked) => switchSkill(deps, ...asked) };
+      return { skills: agent.skills, turn: (...asked) => setSkillEnabled(deps, ...asked) };
     },
     async memory(name) {
       const { agent, owners } = agentOf(name);

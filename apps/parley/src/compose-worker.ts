@@ -237,9 +237,9 @@ function startSoulMaintenance(
   // workers may do the other steps at the same time without harm.
   const evaluate = async (): Promise<void> => {
     if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
-    const { runWithLease: runWhileHeld } = await import('./shared-lock.ts');
+    const { runWithLease } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
-    await runWhileHeld(lease, () => service.evaluate(ending.signal));
+    await runWithLease(lease, () => service.evaluate(ending.signal));
   };
   const sweep = startSweep('soul', SOUL_INTERVAL_MS, log, async () => {
     if (await service.isIdle(clock())) return;

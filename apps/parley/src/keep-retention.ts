@@ -76,9 +76,9 @@ export function startRetention({
     const since = clock() - ((await store.retention.last())?.endedAt ?? 0);
     const isMeasured = endedAt !== null && monotonic() - endedAt < everyMs;
     if (isMeasured || (since >= 0 && since < everyMs)) return;
-    const { runWithLease: runWhileHeld } = await import('./shared-lock.ts');
+    const { runWithLease } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: 'retention', owner, clock, monotonic, log };
-    await runWhileHeld(lease, ({ isMine }) => round(isMine));
+    await runWithLease(lease, ({ isMine }) => round(isMine));
   });
   return async () => {
     isEnding = true;

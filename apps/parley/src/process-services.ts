@@ -134,12 +134,13 @@ async function openDurableServices(
     const { lanes, summaries, leases } = store;
     await Promise.all([lanes.releaseAll(), summaries.releaseAll(), leases.releaseAll()]);
   }
-  const { createWorkspaceLock: workspaceLock } =
+  const { createWorkspaceLock } =
     settings.store.url === undefined
-      ? { workspaceLock: undefined }
+      ? { createWorkspaceLock: undefined }
       : await import('./shared-lock.ts');
   const lockOf = (own: LoadedSettings['settings']) =>
-    workspaceLock?.(own, { store, processId, clock, monotonic, random, log }) ?? createLocalLock();
+    createWorkspaceLock?.(own, { store, processId, clock, monotonic, random, log }) ??
+    createLocalLock();
   return {
     store,
     turns,

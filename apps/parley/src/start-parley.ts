@@ -78,14 +78,10 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
  * interrupted halfway.
  */
 async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
-  const { assertNoInterruptedRestore: refuseInterruptedRestore } = await import(
-    './commands/backup/put-in-place.ts'
-  );
-  const { removeAbandonedFolders: removeLeftovers } = await import(
-    './commands/backup/work-folder.ts'
-  );
-  refuseInterruptedRestore(folder);
-  removeLeftovers(folder.path);
+  const { assertNoInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
+  const { removeAbandonedFolders } = await import('./commands/backup/work-folder.ts');
+  assertNoInterruptedRestore(folder);
+  removeAbandonedFolders(folder.path);
 }
 
 async function composeProcess(

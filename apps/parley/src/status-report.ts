@@ -83,8 +83,8 @@ async function listDatabaseNotes(
   const [setback, last] = await Promise.all([store.state.lastSetback(), store.retention.last()]);
   const notes: string[] = [];
   if (setback !== null && now - setback.at < SETBACK_REPORTED_MS) {
-    const { describeRollback: describeSetback } = await import('./database-mark.ts');
-    notes.push(describeSetback(setback, folder));
+    const { describeRollback } = await import('./database-mark.ts');
+    notes.push(describeRollback(setback, folder));
   }
   if (last !== null && now - last.countedTo > HELD_REPORTED_MS) {
     const from = new Date(last.countedTo).toISOString();
@@ -100,8 +100,8 @@ async function describeProcesses(
   processes: readonly RunningProcess[],
 ): Promise<StatusReport['processes']> {
   if (processes.length === 0) return [];
-  const { describeProcessDifferences: describeStrangers } = await import('./deployment.ts');
-  return [...describeStrangers(processes)];
+  const { describeProcessDifferences } = await import('./deployment.ts');
+  return [...describeProcessDifferences(processes)];
 }
 
 export interface GaugeDeps {

@@ -31,7 +31,7 @@ export async function readBotMessages(
   return messages.filter(({ author }) => author.isMe);
 }
 
-/** The maximum number of a chat's sent messages that `BeforePart` lists. */
+/** The maximum number of a chat's sent messages that `ChatStateBeforePart` lists. */
 const LISTED = 50;
 
 /**

@@ -43,7 +43,7 @@ type ChannelInteraction = WireInteraction & { readonly channel_id: string };
 /**
  * Admits a slash command, a pressed button, a choice or a completed form as a message, and
  * acknowledges it within Discord's limit of 3 s. The answer replaces "thinking"
- * (`InteractionResponses`). Only the sender can see error messages sent from here. Never rejects.
+ * (`InteractionResponder`). Only the sender can see error messages sent from here. Never rejects.
  */
 export async function admitInteraction(deps: InteractionDeps, data: unknown): Promise<void> {
   const interaction = await parseInteraction(deps, data);

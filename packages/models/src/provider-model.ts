@@ -197,10 +197,8 @@ async function toModelError(
   thrown: unknown,
 ): Promise<ModelError> {
   // This module is loaded with the first failure, because startup does not need it.
-  const { classifyFailure, collectCallFailureDetails: collectFailureFacts } = await import(
-    './failures.ts'
-  );
-  const facts = collectFailureFacts(thrown);
+  const { classifyFailure, collectCallFailureDetails } = await import('./failures.ts');
+  const facts = collectCallFailureDetails(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
   const failure = ended ?? seen ?? classifyFailure(facts, init.clock());
   const message = explainFailure(failure, init, facts.message);

@@ -29,7 +29,7 @@ export function createSettingsEntryLookup(
   });
 }
 
-/** Like `allowedInSettings`, for a profile. */
+/** Like `createSettingsEntryLookup`, for a profile. */
 export function createProfileEntryLookup(
   profile: z.ZodType,
   model: z.ZodType,

@@ -217,7 +217,7 @@ export function maskLine(line: string): string {
 
 /**
  * Lists the secrets in a secret value: the value itself, the part after a scheme, and the results
- * of `findSecretsWithin`.
+ * of `findEmbeddedSecrets`.
  */
 export function listSecrets(value: string): string[] {
   const [, scheme = '', credentials = ''] = /^(bearer|basic|token|bot)\s+(\S+)$/i.exec(value) ?? [];

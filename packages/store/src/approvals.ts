@@ -90,8 +90,8 @@ export function createApprovalRepository(database: Database, newId: NewId) {
 
     /** Lists open approvals, oldest first, with the names of people and chats. */
     async waiting(now: number): Promise<readonly ApprovalView[]> {
-      const { toApprovalViews: showApprovals } = await import('./conversation-views/approvals.ts');
-      return database.read(async (sql) => showApprovals(sql, await sql.all(WAITING, { now })));
+      const { toApprovalViews } = await import('./conversation-views/approvals.ts');
+      return database.read(async (sql) => toApprovalViews(sql, await sql.all(WAITING, { now })));
     },
 
     /**
@@ -99,9 +99,9 @@ export function createApprovalRepository(database: Database, newId: NewId) {
      * `before`, returns only approvals with a smaller `seq`.
      */
     async recent(limit: number, before: number | null = null): Promise<readonly ApprovalView[]> {
-      const { toApprovalViews: showApprovals } = await import('./conversation-views/approvals.ts');
+      const { toApprovalViews } = await import('./conversation-views/approvals.ts');
       const values = { limit, before: before ?? Number.MAX_SAFE_INTEGER };
-      return database.read(async (sql) => showApprovals(sql, await sql.all(NEWEST, values)));
+      return database.read(async (sql) => toApprovalViews(sql, await sql.all(NEWEST, values)));
     },
   };
 }

@@ -56,8 +56,8 @@ export function createDeadLetterRepository(database: Database) {
      * than `after`, oldest first.
      */
     async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
-      const { listOpenDeadLetterIds: listOpenIds } = await looking();
-      return database.read((sql) => listOpenIds(sql, kinds, after, limit));
+      const { listOpenDeadLetterIds } = await looking();
+      return database.read((sql) => listOpenDeadLetterIds(sql, kinds, after, limit));
     },
     /** Reads one dead letter, open or settled. */
     async get(id: number) {

@@ -297,8 +297,8 @@ export function createWhyRepository(database: Database) {
      * unknown.
      */
     async answeredBy(conversationId: string, session: number) {
-      const { findNewestAnswerDetails: findNewestAnswerFacts } = await reading();
-      return database.read((sql) => findNewestAnswerFacts(sql, conversationId, session));
+      const { findNewestAnswerDetails } = await reading();
+      return database.read((sql) => findNewestAnswerDetails(sql, conversationId, session));
     },
     /**
      * Lists the newest `limit` messages in all chats, newest first, including those that were not

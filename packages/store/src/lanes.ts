@@ -203,12 +203,12 @@ async function dropLane(
     ...dropped
   }: Pick<LaneDropRequest, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
 ): Promise<DropLaneResult> {
-  const { dropWaitingMessages: dropWaiting } = await import('./drop-waiting.ts');
+  const { dropWaitingMessages } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: dropped.now, moment });
     if (taken.kind !== 'held') return { kind: 'held' };
     const { lease, lane } = taken;
-    const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
+    const route = await dropWaitingMessages(sql, { ...dropped, lease, session: lane.session });
     sql.send(LEAVE, lease);
     return route === null ? { kind: 'none' } : { kind: 'dropped', route };
   });

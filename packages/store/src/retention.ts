@@ -147,10 +147,8 @@ export async function runRetention(
     }
   }
   if (goesOn && (removed > 0 || isThorough)) {
-    const { removeOrphanedEntries: removeOrphans } = await import(
-      './conversation-views/search-index.ts'
-    );
-    for await (const step of removeOrphans(database, isThorough)) {
+    const { removeOrphanedEntries } = await import('./conversation-views/search-index.ts');
+    for await (const step of removeOrphanedEntries(database, isThorough)) {
       goesOn = await pause(step.tookMs);
       if (!goesOn) break;
     }

@@ -104,7 +104,7 @@ export interface JournalStep {
 }
 
 /**
- * A group message that did not address the bot, or a message from Parley itself (`isOwnMessage`).
+ * A group message that did not address the bot, or a message from Parley itself (`isBotMessage`).
  * `text` and `senderName` are untrusted.
  */
 export interface GroupContextMessage {

@@ -149,14 +149,12 @@ export class StoreState {
 
   async #holdBack(before: StoreMark, setbacks: number, write: WriteTransaction): Promise<void> {
     const { clock, forget, onSetback } = this.#deps;
-    const { settleUnfinishedWork: settleUnfinished } = await import(
-      './backup/settle-unfinished.ts'
-    );
+    const { settleUnfinishedWork } = await import('./backup/settle-unfinished.ts');
     const done = await write(async (sql) => {
       const found = await sql.get(LOCK);
       if (found === undefined || found.setbacks > setbacks) return null;
       const now = clock();
-      const held: HeldWorkCounts = await settleUnfinished(sql, forget, now);
+      const held: HeldWorkCounts = await settleUnfinishedWork(sql, forget, now);
       const counter = Math.max(before.counter, found.counter) + BEYOND_LOST_MARKS;
       const { turns, parts } = held;
       await sql.run(SET_BACK, { counter, now, turns, parts });

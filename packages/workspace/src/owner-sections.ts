@@ -87,7 +87,7 @@ function isPersonName(word: string): boolean {
 
 /**
  * Removes text about the owner from text that others read: sections by their heading, and list
- * items, paragraphs and code by their content or by a mark from `listOwnerMarks`. When in doubt,
+ * items, paragraphs and code by their content or by a mark from `listOwnerIdentifiers`. When in doubt,
  * text is removed, because the owner reads both parts.
  */
 export function splitOwnerText(text: string, marks: readonly string[]): AudienceSplit {

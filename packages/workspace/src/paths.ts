@@ -227,7 +227,7 @@ interface CachedFolder {
 }
 
 /**
- * Creates a `listMarkdown` that rereads a folder only when its timestamps show that its entries
+ * Creates a `listMarkdownFiles` that rereads a folder only when its timestamps show that its entries
  * have changed.
  */
 export function createMarkdownLister(

@@ -9,7 +9,7 @@ import type {
 import type { AccountStatus } from '../accounts/account.ts';
 import type { HealthReport } from './health.ts';
 
-export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
+export type { ApprovalView, ConversationView, MessageView, SearchHit };
 
 // The response types of the HTTP API. The page and the command line import only these types, so
 // that they do not load any code from the gateway. The types for dead letters are in

@@ -204,8 +204,8 @@ async function correctAnswerCalls(
   tools: LoopTurn['tools'],
 ): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
-  const { correctToolCall: fitToolCall } = await import('../tools/fit-call.ts');
-  const calls = answer.calls.map((call) => fitToolCall(call, tools, isQuickToCheck));
+  const { correctToolCall } = await import('../tools/fit-call.ts');
+  const calls = answer.calls.map((call) => correctToolCall(call, tools, isQuickToCheck));
   const facts = { ...answer.timing.facts, calls: calls.map(({ name }) => name.slice(0, 80)) };
   return { ...answer, calls, timing: { ...answer.timing, facts } };
 }

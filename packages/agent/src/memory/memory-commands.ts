@@ -96,40 +96,35 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
      * `/forget all` for another person, from outside a chat. Memories visible to `readers` are
      * removed; the first reader is an owner.
      */
-    async forgetPerson(
-      { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
+    forgetPerson: (
+      whom: { readonly person: string; readonly isOwner: boolean },
       readers: readonly [Reader, ...Reader[]],
-    ): Promise<string> {
-      const persons = await listAccounts(options, person);
-      const theirs = async (view: WorkspaceView) =>
-        (await options.service.list(view)).filter(({ entry }) =>
-          persons.includes(entry.person ?? ''),
-        );
-      const [owner, ...guests] = readers;
-      const view = options.workspace.for(owner);
-      const asker = { reader: owner, isGroup: false };
-      const whom = { persons, ownersToo: isOwner, whose: 'theirs' } as const;
-      const proof = await removeAllOfPerson(options, view, asker, await theirs(view), whom);
-      const memories = [...proof.removal.memories];
-      const failed = [...proof.removal.failed];
-      for (const reader of guests) {
-        const chat = options.workspace.for(reader);
-        const { removal } = await removeMemories(
-          options,
-          chat,
-          { reader },
-          await theirs(chat),
-          null,
-        );
-        memories.push(...removal.memories);
-        failed.push(...removal.failed);
-      }
-      return describeForgetReport(
-        { ...proof, removal: { ...proof.removal, memories, failed } },
-        true,
-      );
-    },
+    ): Promise<string> => forgetPerson(options, whom, readers),
   };
+}
+
+async function forgetPerson(
+  options: MemoryCommandsOptions,
+  { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
+  readers: readonly [Reader, ...Reader[]],
+): Promise<string> {
+  const persons = await listAccounts(options, person);
+  const theirs = async (view: WorkspaceView) =>
+    (await options.service.list(view)).filter(({ entry }) => persons.includes(entry.person ?? ''));
+  const [owner, ...guests] = readers;
+  const view = options.workspace.for(owner);
+  const asker = { reader: owner, isGroup: false };
+  const whom = { persons, ownersToo: isOwner, whose: 'theirs' } as const;
+  const proof = await removeAllOfPerson(options, view, asker, await theirs(view), whom);
+  const memories = [...proof.removal.memories];
+  const failed = [...proof.removal.failed];
+  for (const reader of guests) {
+    const chat = options.workspace.for(reader);
+    const { removal } = await removeMemories(options, chat, { reader }, await theirs(chat), null);
+    memories.push(...removal.memories);
+    failed.push(...removal.failed);
+  }
+  return describeForgetReport({ ...proof, removal: { ...proof.removal, memories, failed } }, true);
 }
 
 /** The ids of all accounts of a person. */

@@ -279,14 +279,12 @@ export class SoulService implements ManagedFile {
     const { agent, souls, settings, trial } = this.#soul;
     const pending = await souls.unjudged(agent);
     if (pending.length === 0) return;
-    const { judgeSoul, createHumanEditRefusal: createRefusalToPeople } = await import(
-      './soul-rules.ts'
-    );
+    const { judgeSoul, createHumanEditRefusal } = await import('./soul-rules.ts');
     const isOnlyAgents = await this.isOnlyAgents();
     for (const version of pending) {
       const isRefused = isOnlyAgents && version.author === 'person';
       const verdict = isRefused
-        ? createRefusalToPeople(settings)
+        ? createHumanEditRefusal(settings)
         : judgeSoul(await this.#candidate(version), null);
       if (trial === undefined || verdict.state === 'refused') {
         await this.#keep(version.number, verdict);

@@ -74,24 +74,7 @@ export function createRoutes(deps: RouteDeps): Hono {
       chats.map(({ first, ...chat }): WebChat => ({ ...chat, title: getFirstWords(first) })),
     );
   });
-  app.get('/files/:message/:index', async (c) => {
-    const { message, index } = c.req.param();
-    const place = z.coerce.number().int().min(0).max(MAX_FILES).safeParse(index).data;
-    const file =
-      place === undefined
-        ? null
-        : await context.chats?.file(parseRequestedChatId(c) ?? CHAT_ID, message, place);
-    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
-    return toFileResponse(file);
-  });
-  app.get('/sent/:part', async (c) => {
-    const file = await context.chats?.sentFile(
-      parseRequestedChatId(c) ?? CHAT_ID,
-      c.req.param('part'),
-    );
-    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
-    return toFileResponse(file);
-  });
+  addFileRoutes(app, deps);
   app.post('/messages', async (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
     if (c.req.header('content-type')?.startsWith('multipart/form-data')) {
@@ -129,6 +112,28 @@ export function createRoutes(deps: RouteDeps): Hono {
     return c.json({ error: 'Parley could not do that just now. Please try again.' }, 503);
   });
   return app;
+}
+
+/** The files of people's messages and of sent message parts. */
+function addFileRoutes(app: Hono, { context }: RouteDeps): void {
+  app.get('/files/:message/:index', async (c) => {
+    const { message, index } = c.req.param();
+    const place = z.coerce.number().int().min(0).max(MAX_FILES).safeParse(index).data;
+    const file =
+      place === undefined
+        ? null
+        : await context.chats?.file(parseRequestedChatId(c) ?? CHAT_ID, message, place);
+    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
+    return toFileResponse(file);
+  });
+  app.get('/sent/:part', async (c) => {
+    const file = await context.chats?.sentFile(
+      parseRequestedChatId(c) ?? CHAT_ID,
+      c.req.param('part'),
+    );
+    if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
+    return toFileResponse(file);
+  });
 }
 
 /** The longest title, in characters. */

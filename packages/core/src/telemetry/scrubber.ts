@@ -73,7 +73,7 @@ interface TextSpan {
 
 /**
  * Values that are too short to be distinguished from ordinary text are left out
- * (`listSecretForms`).
+ * (`listSecretVariants`).
  */
 export function openSecrets(first: Iterable<string> = []): Secrets {
   const forms = new Set<string>();

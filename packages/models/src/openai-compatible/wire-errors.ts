@@ -4,7 +4,7 @@ import { parseJson, toLenientNumber, toNonEmptyText } from './json-scan.ts';
 /** The maximum length of an error that is kept, in characters. */
 const MAX_BODY = 20_000;
 
-/** An error that a server sent instead of an answer, with the fields that `collectFailureFacts` reads. */
+/** An error that a server sent instead of an answer, with the fields that `collectCallFailureDetails` reads. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   /**

@@ -29,8 +29,8 @@ export async function startSimulator(
   { port, clock = createPlayClock() }: SimulatorOptions = {},
 ): Promise<StartedSimulator> {
   if (platform === 'whatsapp') {
-    const { startWhatsAppBackend: startWhatsAppSide } = await import('./whatsapp-side.ts');
-    const side = await startWhatsAppSide(clock, port);
+    const { startWhatsAppBackend } = await import('./whatsapp-side.ts');
+    const side = await startWhatsAppBackend(clock, port);
     const { certificate } = side;
     return Object.assign(createSimulator(side, clock), {
       certificate,

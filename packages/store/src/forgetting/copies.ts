@@ -223,7 +223,7 @@ export function buildDeadLetterDeletion(turns: string, parts: string) {
       or subject in (select id from outbox where ${parts})`);
 }
 
-/** Runs `buildLetterDeletion` in a separate transaction. */
+/** Runs `buildDeadLetterDeletion` in a separate transaction. */
 export async function dropDeadLetters(
   database: Database,
   turns: string,

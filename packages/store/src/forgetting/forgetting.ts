@@ -117,8 +117,8 @@ export function createForgettingRepository(
     },
     /** Counts the rows that deleting a conversation would remove; null if it does not exist. */
     async countForDeletion(conversationId: string): Promise<DeletionCounts | null> {
-      const { countRowsForDeletion: countForDeletion } = await import('./delete-conversation.ts');
-      return database.read((sql) => countForDeletion(sql, conversationId));
+      const { countRowsForDeletion } = await import('./delete-conversation.ts');
+      return database.read((sql) => countRowsForDeletion(sql, conversationId));
     },
     /**
      * Searches the database files byte by byte for the given texts, including freed space and

@@ -76,7 +76,7 @@ export function toRequestError(error: unknown, isSessionLost: boolean): McpError
   return new McpError(init('mcp-disconnected', describeLostConnection(error)));
 }
 
-/** Returns the SignInNeededError among the causes of an error, if any. */
+/** Returns the SignInRequiredError among the causes of an error, if any. */
 export function findSignInRequired(error: unknown): SignInRequiredError | undefined {
   const found = listCauses(error).find(
     (cause) => cause.error instanceof SignInRequiredError,

@@ -7,7 +7,7 @@ import { McpError, SESSION_ENDED } from './errors.ts';
 import type { SignInServices } from './oauth/sign-in-state.ts';
 import type { McpServerConfig } from './peer.ts';
 
-/** The dependencies of `keepServer`; times are in ms. */
+/** The dependencies of `startServerKeeper`; times are in ms. */
 export interface ServerKeeperDeps {
   readonly connect: Connect;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -68,7 +68,7 @@ function parseJsonOrText(typed: string): unknown {
   }
 }
 
-/** Formats a settings value as text for a field; `readTyped` parses it back to the same value. */
+/** Formats a settings value as text for a field; `parseTypedValue` parses it back to the same value. */
 export function formatTypedValue(field: ValueField, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (Array.isArray(value) && field.kind === 'list') {

@@ -46,9 +46,9 @@ export const MACHINE_CHECKS: readonly Check[] = [
     agents: 'each',
     async run({ settings: { agent }, clock }) {
       if (!existsSync(agent.workspace)) return [];
-      const { foreseeTasks } = await import('@parley/proactive');
+      const { previewTasks } = await import('@parley/proactive');
       const files = await openFolderReader(agent.workspace, clock);
-      const { isThere, tasks, problems } = await foreseeTasks(files, agent);
+      const { isThere, tasks, problems } = await previewTasks(files, agent);
       // An agent without HEARTBEAT.md has no tasks.
       if (!isThere) return [];
       if (problems.length === 0) return [ok(`HEARTBEAT.md has ${pluralize(tasks.length, 'task')}`)];

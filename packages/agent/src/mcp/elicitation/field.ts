@@ -92,7 +92,7 @@ const Form = z.object({
   required: z.array(z.string()).default([]).catch([]),
 });
 
-/** Parses the fields in a form, in order. Throws UnfitFormError. */
+/** Parses the fields in a form, in order. Throws UnsupportedFormError. */
 export function parseFormFields(schema: unknown): readonly FormField[] {
   const form = Form.safeParse(schema ?? {});
   if (!form.success) throw new UnsupportedFormError('its form does not follow the protocol');

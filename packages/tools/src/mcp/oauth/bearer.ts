@@ -29,7 +29,7 @@ const EARLY_MS = 30_000;
 /**
  * Supplies the access token for one connection's requests. The token is renewed before it expires
  * and when the server refuses it. Only one process at a time renews the token; the other processes
- * then use the new one. Throws SignInNeededError when only a person can continue.
+ * then use the new one. Throws SignInRequiredError when only a person can continue.
  */
 export function createBearerAuthProvider(deps: BearerDeps): AuthProvider {
   const { url, vault, clock } = deps;
