@@ -191,6 +191,7 @@ export const TURNS: readonly (readonly string[])[] = [
     'test/e2e/web-decisions.test.ts',
     'test/e2e/web-inbox.test.ts',
     'test/e2e/web-looks.test.ts',
+    'test/e2e/web-replay.test.ts',
     'test/e2e/web-restart.test.ts',
     'test/e2e/web-setup.test.ts',
     'test/e2e/web-why.test.ts',

@@ -64,6 +64,10 @@ export function createCommandServices(
       const deps = { ...systemTime, store, loaded, folder, env, log: silentLogger };
       return (choice, ...asked) => openReplays(choice, deps)(...asked);
     },
+    async replayChoices(name) {
+      const { listReplayChoices } = await import('./commands/replay/list-choices.ts');
+      return listReplayChoices(loaded, name, folder);
+    },
     usage: async () => (await import('./access.ts')).toUsageDisplaySettings(loaded.settings),
     files: async (name) =>
       (await memory()).openFilesForCommand(store, findChosenAgent(loaded, name)),

@@ -187,13 +187,17 @@ function createReplayServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
   { plugged }: InstalledPlugins,
-): Pick<NonNullable<GatewayServices['operations']>, 'replays' | 'keepCase'> {
+): Pick<NonNullable<GatewayServices['operations']>, 'replays' | 'replayChoices' | 'keepCase'> {
   const { store } = agents.shared;
   return {
     async replays() {
       const { openReplays } = await import('./commands/replay/open-replays.ts');
       const deps = { ...options, store, loaded: agents.loaded };
       return (choice, ...asked) => openReplays(choice, deps)(...asked);
+    },
+    async replayChoices(name) {
+      const { listReplayChoices } = await import('./commands/replay/list-choices.ts');
+      return listReplayChoices(agents.loaded, name, options.folder);
     },
     async keepCase(name, order) {
       const { openEvaluation } = await import('./commands/eval/open-evaluation.ts');

@@ -18,12 +18,11 @@ export {
 } from './assembler.ts';
 export {
   comparePrompts,
-  compareTexts,
   type PartComparison,
   type PromptComparison,
   type PromptSize,
-  type TextPiece,
 } from './compare-prompts.ts';
+export { compareTexts, type TextPiece } from './compare-texts.ts';
 export { applyContextSwitches } from './context-blocks.ts';
 export {
   createPersonaSource,

@@ -9,6 +9,7 @@ export {
   type SettingsResult,
   writeSettingsTemplate,
 } from './load-settings.ts';
+export { listProfileFolders, listProfileNames } from './profiles.ts';
 export { findPlainTextSecrets } from './secrets.ts';
 export {
   type Block,

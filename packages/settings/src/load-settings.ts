@@ -1,5 +1,5 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { reasonOf } from '@parley/core';
 import { getConfigPath } from '@parley/core/installation';
 import {
@@ -18,7 +18,7 @@ import { formatVersionLine, parseSettings, type SettingsDocument } from './docum
 import { addHostedChannels, type FindHostedChannels } from './hosted.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
 import type { ExternalSchemas } from './json-schema.ts';
-import { chooseProfile } from './profiles.ts';
+import { chooseProfile, listProfileFolders } from './profiles.ts';
 import {
   collectSecrets,
   type Environment,
@@ -250,7 +250,7 @@ function createProfileScope({
   missingSecret,
   modelSchema,
 }: LoadSettingsOptions<unknown>) {
-  const folders = [join(resolve(dataFolder), 'profiles'), houseProfiles ?? HOUSE_PROFILES];
+  const folders = listProfileFolders(dataFolder, houseProfiles);
   return { folders, env, modelSchema, missingSecret };
 }
 
@@ -319,8 +319,6 @@ function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProbl
 }
 
 const TEMPLATE = getConfigPath('parley.example.yaml');
-/** The profiles included with Parley. */
-const HOUSE_PROFILES = getConfigPath('profiles/');
 
 const SCHEMA = getConfigPath('parley.schema.json');
 

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isMissingFile, reasonOf } from '@parley/core';
+import { getConfigPath } from '@parley/core/installation';
 import { z } from 'zod';
 import { createProfileEntryLookup } from './allowed.ts';
 import { type CheckResult, checkValue, findNearestWord, formatOneOf } from './check.ts';
@@ -111,8 +112,19 @@ function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   return { kind: 'missing' };
 }
 
+/** The profiles included with Parley. */
+const HOUSE_PROFILES = getConfigPath('profiles/');
+
+/** The folders with profiles, in the order in which they are searched. */
+export function listProfileFolders(
+  dataFolder: string,
+  houseProfiles: string = HOUSE_PROFILES,
+): readonly string[] {
+  return [join(resolve(dataFolder), 'profiles'), houseProfiles];
+}
+
 /** Lists the names of the available profiles, sorted; a missing folder is treated as empty. */
-function listProfileNames(folders: readonly string[]): readonly string[] {
+export function listProfileNames(folders: readonly string[]): readonly string[] {
   const names = folders.flatMap((folder) => {
     try {
       return readdirSync(folder).filter((file) => file.endsWith('.yaml'));

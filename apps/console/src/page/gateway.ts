@@ -30,11 +30,11 @@ export function onSession(listener: () => void): void {
 
 /** Paths that start with these prefixes belong to one agent. */
 const OF_ONE_AGENT =
-  /^\/api\/(?:heartbeat|cron|files|memory|skills|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
+  /^\/api\/(?:evals|heartbeat|cron|files|memory|skills|soul|prompts\/preview|replay\/choices|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
 /** Adds the selected agent to paths whose response belongs to one agent (F14). */
 export function addAgentToPath(path: string, agent = getSelectedAgent()): string {
-  if (agent === undefined || !OF_ONE_AGENT.test(path)) return path;
+  if (agent === undefined || !OF_ONE_AGENT.test(path) || /[?&]agent=/.test(path)) return path;
   return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
 }
 
@@ -138,8 +138,16 @@ export interface RequestFailure {
  * sentence for people. The answering gateway also served this page, so the answer has the type
  * `Value` that the gateway declares for the path.
  */
-export function askGateway<Value>(path: string, body?: object): Promise<GatewayResponse<Value>> {
-  return sendRequest<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
+export function askGateway<Value>(
+  path: string,
+  body?: object,
+  timeoutMs = TIMEOUT_MS,
+): Promise<GatewayResponse<Value>> {
+  return sendRequest<Value>(
+    path,
+    timeoutMs,
+    body && { method: 'POST', body: JSON.stringify(body) },
+  );
 }
 
 /** The result of a person's action. */
@@ -162,8 +170,9 @@ export function buildReadPath<Name extends OperationName>(
 export function performOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
+  timeoutMs?: number,
 ): Promise<GatewayResponse<OutputOf<Name>>> {
-  return askGateway(`/api/${name}`, { ...input });
+  return askGateway(`/api/${name}`, { ...input }, timeoutMs);
 }
 
 /**
@@ -182,12 +191,13 @@ export async function runOperation<Name extends OperationName>(
 
 async function sendRequest<Value>(
   path: string,
+  timeoutMs: number,
   init: RequestInit = {},
 ): Promise<GatewayResponse<Value>> {
   try {
     const response = await fetchWithSession(path, {
       ...init,
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     if (response.status === 401) return createFailure('This browser is no longer signed in.');
     if (response.status >= 500) return createFailure(BROKEN, true);

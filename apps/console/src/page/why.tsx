@@ -149,8 +149,9 @@ function TimelineSheet(props: {
         ))}
       </ol>
       {hasPrompt && turnId !== null && (
-        <p>
+        <p class="row">
           <a href={toHref('prompt', turnId)}>The prompt of its turn</a>
+          <a href={toHref('replay', turnId)}>Replay</a>
         </p>
       )}
     </section>

@@ -76,7 +76,7 @@ export function createFullApp({ token, store, clock }: FullAppDeps) {
       bugReport: async () => ({ name: '', files: [], archive: '' }),
       ...{ approvals: unused, files: unused, promptFiles: unused, preview: unused },
       ...{ skills: unused, mcpSignIns: unused, settingsFile: unused, setup: unused },
-      ...{ replays: unused, keepCase: unused },
+      ...{ replays: unused, replayChoices: unused, keepCase: unused },
       ...{ cron: unused, heartbeat: unused, hooks: unused, memory: unused, soul: unused },
       agents: async () => [AGENT_OF_OWNER],
       usage: async () => ({ timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] }),
