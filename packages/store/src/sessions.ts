@@ -53,6 +53,48 @@ const PIN = defineStatement(`
   values (:conversationId, :session, :key, :content, :now)
   on conflict (conversation_id, session, snapshot_key) do nothing`);
 
+/** The key under which a session's snapshot lists its opened tool groups. */
+const OPEN_TOOLS = 'open-tools';
+
+const ToolGroups = z.array(z.string());
+
+/**
+ * The opened tool groups of the current session, as a column of a statement that reads a
+ * conversation. It costs a claim no statement of its own.
+ */
+export const OPEN_TOOLS_COLUMN = `(select content from session_snapshot
+    where session_snapshot.conversation_id = conversation.id
+      and session_snapshot.session = conversation.session
+      and snapshot_key = '${OPEN_TOOLS}') as "openTools"`;
+
+/** Decodes `OPEN_TOOLS_COLUMN`: the groups, in the order in which they were opened. */
+export function readOpenTools(content: string | null): readonly string[] {
+  return content === null ? [] : decodeCheckedJson(ToolGroups, content, 'list of open tool groups');
+}
+
+/**
+ * The tool groups that each session has opened. They share the table `session_snapshot` with the
+ * fixed values, but the list of a session grows.
+ */
+export function createOpenToolsRepository(database: Database) {
+  return {
+    /** Appends groups that are not listed yet. Listed groups keep their places. */
+    add: (place: SnapshotKey, groups: readonly string[], now: number): Promise<void> =>
+      database.write(async (sql) => {
+        sql.send(FORGET_EARLIER, place);
+        const stored = await sql.get(PINNED, { ...place, key: OPEN_TOOLS });
+        const before = readOpenTools(stored?.content ?? null);
+        const content = encodeJson([...new Set([...before, ...groups])]);
+        sql.send(LIST_TOOLS, { ...place, key: OPEN_TOOLS, content, now });
+      }),
+  };
+}
+
+const LIST_TOOLS = defineStatement(`
+  insert into session_snapshot (conversation_id, session, snapshot_key, content, taken_at)
+  values (:conversationId, :session, :key, :content, :now)
+  on conflict (conversation_id, session, snapshot_key) do update set content = excluded.content`);
+
 /**
  * A session and the kind of people who read it: owners and other people have separate summaries.
  */

@@ -36,7 +36,12 @@ import { createPromptRepository } from './prompts.ts';
 import { createReactionRepository } from './reactions.ts';
 import { createAuditRepository, createBacklogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
-import { createPinRepository, createSummaryRepository, createTodoRepository } from './sessions.ts';
+import {
+  createOpenToolsRepository,
+  createPinRepository,
+  createSummaryRepository,
+  createTodoRepository,
+} from './sessions.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { createShownQuestions } from './shown-questions.ts';
 import { createSoulRepository } from './souls.ts';
@@ -114,6 +119,7 @@ export function createStore(
     takeovers: createTakeoverRepository(database, newId, sharedClock),
     links: createLinkRepository(database),
     pins: createPinRepository(database),
+    openTools: createOpenToolsRepository(database),
     spend: createSpendRepository(database),
     todos: createTodoRepository(database),
     prompts,

@@ -3,7 +3,7 @@ import type { PromptFeatures } from '@parley/prompt';
 import { parsePromptCommand } from '../mcp/mcp-prompts.ts';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
-import { isPlaceholderTool, type ToolSet } from '../tools/tool-registry.ts';
+import { isPlaceholderTool, type ToolSet } from '../tools/tool-set.ts';
 import { isAllowedByEntry, isNamedExactly } from './auto-rules.ts';
 
 export interface ApprovalRules {

@@ -40,7 +40,7 @@ import {
   measureRequest,
 } from '../context/history.ts';
 import { runWithTimeLimit } from '../time.ts';
-import type { ToolSet } from '../tools/tool-registry.ts';
+import type { OfferedTools } from '../tools/tool-set.ts';
 import { joinMessageTexts } from '../turn/turn-text.ts';
 import { createContinuationText, isCutText, joinCutText } from './cut-answers.ts';
 import type { JournalledCall, Round, StepUsage } from './turn-journal.ts';
@@ -185,9 +185,6 @@ export function estimateCutOffUsage(model: string, request: ModelRequest, said: 
   return { model, inputTokens, outputTokens: estimateTokens(said), costUsd: null };
 }
 
-/** The tools that a request offers, and their approximate size in tokens. */
-export type OfferedTools = Pick<ToolSet, 'offered' | 'tokens'>;
-
 /** Everything that a request is built from, before the audience check. */
 export interface RequestDraft {
   readonly prompt: AssembledPrompt;
@@ -254,6 +251,7 @@ export function buildCheckedRequest(
     system: system.map(({ text, stable }) => ({ text, stable })),
     messages: [...messages, ...addClosing(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
+    ...(tools.callable !== undefined && { callable: tools.callable }),
     // The rest of an answer is not valid JSON by itself, and a provider that enforces the format
     // would start over.
     ...(draft.format !== undefined && joinCutText(draft.rounds) === '' && { format: draft.format }),

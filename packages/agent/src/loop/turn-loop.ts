@@ -8,6 +8,8 @@ import {
 import { ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
 import { createEndNote } from '../answer/long-answer.ts';
 import { assertWithinBudget, recordCutOffUsage } from '../spend.ts';
+import { listOpenGroups } from '../tools/open-tools.ts';
+import type { OfferedTools } from '../tools/tool-set.ts';
 import { isQuickToCheck } from '../tools/try-arguments.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { recordPrompt } from '../turn/record-prompt.ts';
@@ -20,7 +22,6 @@ import {
   buildCheckedRequest,
   estimateCutOffUsage,
   type ModelAnswer,
-  type OfferedTools,
 } from './model-request.ts';
 import { getUnsentAnswer, type ShownStep, showStep } from './shown-step.ts';
 import { type FinalStep, type ModelStep, type Round, sumUsage } from './turn-journal.ts';
@@ -44,6 +45,7 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
   const { services, turn, means, run } = running;
   const { journal, later, signal } = run;
   const startedAt = services.monotonic();
+  let openGroups = turn.openToolGroups ?? [];
   for (;;) {
     const unfinished = journal.rounds().at(-1);
     if (unfinished !== undefined && !(await callTools(running, unfinished, watchCalls(running))))
@@ -61,7 +63,8 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
     assertRepairable(rounds);
     const closing = closingNow();
     await assertWithinBudget(services, turn, journal.uncounted());
-    const answer = await askStep(running, rounds, closing);
+    openGroups = await keepOpenGroups(running, rounds, openGroups);
+    const answer = await askStep(running, rounds, closing, openGroups);
     if (answer.continues) {
       const piece = { ...createModelStep(running, answer, rounds), cut: true } as const;
       if (!(await journal.append(piece, answer.timing))) return null;
@@ -106,6 +109,21 @@ function watchCalls({ turn, means, run }: LoopTurn) {
   };
 }
 
+/**
+ * Returns the open tool groups. In a chat, newly opened ones are stored before a request shows
+ * them, so that they stay open for the rest of the session. Other lanes start each turn afresh.
+ */
+async function keepOpenGroups(
+  { services, turn, tools, openGroups }: LoopTurn,
+  rounds: readonly Round[],
+  stored: readonly string[],
+): Promise<readonly string[]> {
+  const open = listOpenGroups(openGroups, rounds, tools);
+  if (turn.purpose.kind === 'chat' && open.some((group) => !stored.includes(group)))
+    await services.store.openTools.add(turn, open, services.clock());
+  return open;
+}
+
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
 
 /** `continues` means that the model is asked for the rest of the answer. */
@@ -117,13 +135,14 @@ async function askStep(
   running: LoopTurn,
   rounds: readonly Round[],
   closing: string | null,
+  openGroups: readonly string[],
 ): Promise<StepAnswer> {
   const { services, turn, means, run, draft, tools } = running;
   const { log, clock, prompts, sentParts } = services;
   const step = rounds.length;
   // If the turn's only step must be the answer, a tool call could get no result, so no tools are
   // offered.
-  const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
+  const offered = closing !== null && step === 0 ? NO_TOOLS : tools.offer(openGroups);
   const appendsOnly = turn.route.appends === true;
   const full = { ...draft, rounds, tools: offered, format: turn.format, appendsOnly };
   const build = (said: string | null) =>

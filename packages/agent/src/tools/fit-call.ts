@@ -1,7 +1,7 @@
 import { isPlaceholder } from '@parley/core';
 import type { ModelToolCall } from '@parley/models';
 import { fitCall } from '@parley/models/calls';
-import type { ToolSet } from './tool-registry.ts';
+import type { ToolSet } from './tool-set.ts';
 
 /**
  * Corrects a call to the form that its tool accepts, if tool name and argument schema allow only
@@ -15,7 +15,7 @@ export function fitToolCall(
   tools: ToolSet,
   isQuick: (name: string, input: unknown, tools: ToolSet) => boolean,
 ): ModelToolCall {
-  const fitted = fitCall(call, tools.offered);
+  const fitted = fitCall(call, tools.definitions);
   if (fitted.kind === 'no-tool') return call;
   if (fitted.kind === 'misfit') return fitted.call;
   const { name, arguments: written } = fitted.call;

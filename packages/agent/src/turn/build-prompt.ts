@@ -25,10 +25,11 @@ import type { RequestDraft } from '../loop/model-request.ts';
 import { mentionsDocument } from '../media/attachment-text.ts';
 import { createEmptyTurnMedia, type TurnMedia } from '../media/turn-media.ts';
 import { readMentionedFiles } from '../tools/mentioned-files.ts';
+import { listOpenGroups } from '../tools/open-tools.ts';
 import { listMissingActions } from '../tools/own-messages.ts';
 import { READ_DOCUMENT } from '../tools/read-document.ts';
 import { SPEAK } from '../tools/speak.ts';
-import { listToolsInMode, type ToolSet } from '../tools/tool-registry.ts';
+import { createToolSet, listToolsInMode, type ToolSet } from '../tools/tool-set.ts';
 import { listClientHistory, listClientInstructions } from './client-request.ts';
 import type { PromptMeans, PromptServices } from './means.ts';
 import { type AgentContext, deliversElsewhere, type Turn, toSenderId } from './turn.ts';
@@ -62,6 +63,8 @@ export async function openTurn(
 /** The part shared by all requests of a turn, and the tools that it offers. */
 export interface TurnDraft {
   readonly tools: ToolSet;
+  /** The tool groups that are open at the start of the turn. */
+  readonly openGroups: readonly string[];
   readonly draft: Omit<RequestDraft, 'rounds' | 'tools' | 'closing'>;
 }
 
@@ -80,18 +83,15 @@ export async function buildPrompt(
   const { tracer, meter, monotonic } = services;
   const additions = await runBeforeHooks({ ...services, hooks: means.hooks }, opened, signal);
   const startedAt = monotonic();
-  const [prompt, read, tools] = await tracer.span('parley.prompt', {}, () => {
+  const [prompt, read, selected] = await tracer.span('parley.prompt', {}, () => {
     const reading = past();
     // The tools are resolved once per turn: MCP servers connect and disconnect, and the prompt must
-    // list exactly the tools that are offered.
+    // list exactly the tools that can be called.
     const offering = reading.then(({ transcript }) =>
-      selectOfferedTools(
-        turn,
-        means,
-        opened.media.hasDocuments || transcript.some(mentionsDocument),
-      ),
+      selectTools(turn, means, opened.media.hasDocuments || transcript.some(mentionsDocument)),
     );
-    const assembling = assemblePrompt(turn, opened, means, services, offering, additions);
+    const tools = offering.then((selected) => selected.tools);
+    const assembling = assemblePrompt(turn, opened, means, services, tools, additions);
     return Promise.all([assembling, reading, offering]);
   });
   meter.observe('parley_prompt_seconds', monotonic() - startedAt);
@@ -101,31 +101,38 @@ export async function buildPrompt(
     ...(given.length > 0 && { transcript: [...given, ...read.transcript] }),
     now: createNewestMessage(opened),
   };
-  return { tools, draft };
+  return { ...selected, draft };
 }
+
+type SelectedTools = Pick<TurnDraft, 'tools' | 'openGroups'>;
 
 /** `hasDocuments` says whether the turn can name a document. */
-function selectOfferedTools(turn: Turn, { tools }: PromptMeans, hasDocuments: boolean): ToolSet {
+function selectTools(
+  turn: Turn,
+  { tools: registry }: PromptMeans,
+  hasDocuments: boolean,
+): SelectedTools {
   const { route, reader, mode, messages } = turn;
+  if (registry === undefined) return { tools: createToolSet([], false), openGroups: [] };
+  const lacking = [...listMissingActions(route), ...(route.voice === true ? [] : [SPEAK])];
+  const all = registry.for(reader, lacking);
   // If the answer goes to another chat, its readers must not see the files from this chat (W02).
-  const mayReadOn = hasDocuments && !deliversElsewhere(messages);
-  const lacking = [
-    ...listMissingActions(route),
-    ...(mayReadOn ? [] : [READ_DOCUMENT]),
-    ...(route.voice === true ? [] : [SPEAK]),
-  ];
-  return listToolsInMode(tools?.for(reader, lacking) ?? NO_TOOLS, mode);
+  const mayReadOn = !deliversElsewhere(messages) && (hasDocuments || all.groups.has(READ_DOCUMENT));
+  const usable = mayReadOn ? all : registry.for(reader, [...lacking, READ_DOCUMENT]);
+  const tools = listToolsInMode(usable, mode);
+  return { tools, openGroups: listStartGroups(turn, tools, hasDocuments) };
 }
 
-const NO_TOOLS: ToolSet = {
-  get: () => undefined,
-  names: [],
-  notes: [],
-  offered: [],
-  tokens: 0,
-  foreign: new Set(),
-  sizes: new Map(),
-};
+/** The groups that the session has opened, and the one for documents once there is a document. */
+function listStartGroups(
+  { openToolGroups = [] }: Turn,
+  tools: ToolSet,
+  hasDocuments: boolean,
+): readonly string[] {
+  const forDocuments = hasDocuments ? tools.groups.get(READ_DOCUMENT) : undefined;
+  const groups = forDocuments === undefined ? openToolGroups : [...openToolGroups, forDocuments];
+  return listOpenGroups(groups, [], tools);
+}
 
 function createNewestMessage({ text, messages, media }: OpenedTurn): UserMessage {
   return {

@@ -1,0 +1,96 @@
+import { type ModelTool, type ModelToolCall, parseToolArguments } from '@parley/models';
+import type { ToolNote } from '@parley/prompt';
+import { z } from 'zod';
+import type { Round } from '../loop/turn-journal.ts';
+import { createFailure, defineTool, type Tool } from './tool.ts';
+import { toDefinition } from './tool-definition.ts';
+
+/** The tool that opens groups of tools for the rest of a session. */
+export const OPEN_TOOLS = 'open_tools';
+
+interface GroupedTools {
+  readonly notes: readonly ToolNote[];
+  /** The group of each tool that has one. */
+  readonly groups: ReadonlyMap<string, string>;
+}
+
+const Input = z.object({ groups: z.array(z.string().min(1)).min(1).max(20) });
+
+/** `Input` as a constant, because the tool is created for each set of tools. */
+const INPUT_SCHEMA = {
+  type: 'object',
+  properties: { groups: { type: 'array', items: { type: 'string' } } },
+  required: ['groups'],
+};
+
+/**
+ * Creates the tool that opens groups. Its description is the catalog of the grouped tools; it stays
+ * the same while groups are opened, so that the list of tools only grows. Returns null if there are
+ * no groups.
+ */
+export function createOpenTools(
+  set: GroupedTools,
+): { readonly tool: Tool; readonly definition: ModelTool } | null {
+  const groups = listGroups(set);
+  if (groups.length === 0) return null;
+  const catalog = groups.map(({ group, tools }) => {
+    const lines = tools.map(({ name, summary }) => `\n- ${name}: ${summary}`);
+    return `${group}:${lines.join('')}`;
+  });
+  const names = groups.map(({ group }) => group);
+  const tool = defineTool({
+    name: OPEN_TOOLS,
+    summary: 'Adds groups of tools for the rest of this conversation.',
+    hint: `Open a group as soon as a task needs it, instead of saying that you cannot do it.\n${catalog.join('\n')}`,
+    tier: 'middleware',
+    effect: 'read',
+    audience: 'everyone',
+    approval: 'never',
+    input: Input,
+    async run({ groups: wanted }) {
+      const unknown = wanted.filter((group) => !names.includes(group));
+      if (unknown.length > 0) {
+        return createFailure(
+          `There is no group ${unknown.map((name) => JSON.stringify(name.slice(0, 80))).join(', ')}. There are: ${names.join(', ')}.`,
+        );
+      }
+      const opened = groups.filter(({ group }) => wanted.includes(group));
+      const tools = opened.flatMap((one) => one.tools.map(({ name }) => name));
+      return { text: `You can now call: ${tools.join(', ')}.` };
+    },
+  });
+  return { tool, definition: toDefinition(tool, INPUT_SCHEMA) };
+}
+
+interface ToolGroup {
+  readonly group: string;
+  readonly tools: readonly ToolNote[];
+}
+
+function listGroups({ notes, groups }: GroupedTools): readonly ToolGroup[] {
+  return [...new Set(groups.values())].map((group) => ({
+    group,
+    tools: notes.filter(({ name }) => groups.get(name) === group),
+  }));
+}
+
+/**
+ * The open groups after these rounds, in the order in which they were opened. A call of a grouped
+ * tool opens its group, so that the model gets the definition of the tool that it uses.
+ */
+export function listOpenGroups(
+  open: readonly string[],
+  rounds: readonly Round[],
+  { groups }: Pick<GroupedTools, 'groups'>,
+): readonly string[] {
+  const known = new Set(groups.values());
+  const called = rounds.flatMap(({ calls }) =>
+    calls.flatMap(({ call }) => groups.get(call.name) ?? listRequestedGroups(call)),
+  );
+  return [...new Set([...open, ...called])].filter((group) => known.has(group));
+}
+
+function listRequestedGroups(call: ModelToolCall): readonly string[] {
+  if (call.name !== OPEN_TOOLS) return [];
+  return Input.safeParse(parseToolArguments(call)).data?.groups ?? [];
+}
