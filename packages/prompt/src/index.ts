@@ -50,6 +50,7 @@ export {
   type LayerOptions,
   type LayerPart,
   type McpPromptNote,
+  OPEN_TOOLS,
   type Placement,
   type PromptContext,
   PromptError,

@@ -58,6 +58,8 @@ export interface LayerOptions {
   readonly rules?: boolean;
   /** False omits how to answer a heartbeat, because another layer of the layout explains it. */
   readonly protocol?: boolean;
+  /** Lists the tools only by name, because the request's tool definitions describe them. */
+  readonly brief?: boolean;
   /** Adds guidance on choosing among the tools, or among the types and scopes of memories. */
   readonly guided?: boolean;
   /** The layout's own text before the layer's file, shown even if that file does not exist. */
@@ -237,6 +239,9 @@ export interface ContextSource {
 
 /** The five groups of tools in the prompt (P11). */
 export type ToolTier = 'middleware' | 'filesystem' | 'external-mcp' | 'sandbox' | 'knowledge-base';
+
+/** The name of the tool that opens groups of tools for the rest of a session. */
+export const OPEN_TOOLS = 'open_tools';
 
 /** A tool as described in the prompt. The tool's schema is sent to the model with the request. */
 export interface ToolNote {

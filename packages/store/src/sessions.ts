@@ -15,8 +15,8 @@ export interface SnapshotKey {
 }
 
 /**
- * Values that stay fixed for the rest of a session (S07): the table `session_snapshot`, which only
- * turns write. Nearly every call finds its value, so the first read takes no write lock.
+ * Values that stay fixed for the rest of a session (S07), and its opened tool groups: the table
+ * `session_snapshot`, which only turns write. Nearly every call finds its value, so the first read takes no write lock.
  */
 export function createPinRepository(database: Database) {
   return {
@@ -35,6 +35,19 @@ export function createPinRepository(database: Database) {
         return first === undefined ? content : decodeJson(first.content);
       });
     },
+
+    /**
+     * Appends tool groups to those that the session has opened. Listed groups keep their places, so
+     * the list only grows.
+     */
+    addOpenTools: (place: SnapshotKey, groups: readonly string[], now: number): Promise<void> =>
+      database.write(async (sql) => {
+        sql.send(FORGET_EARLIER, place);
+        const stored = await sql.get(PINNED, { ...place, key: OPEN_TOOLS });
+        const before = readOpenTools(stored?.content ?? null);
+        const content = encodeJson([...new Set([...before, ...groups])]);
+        sql.send(LIST_TOOLS, { ...place, key: OPEN_TOOLS, content, now });
+      }),
   };
 }
 
@@ -70,24 +83,6 @@ export const OPEN_TOOLS_COLUMN = `(select content from session_snapshot
 /** Decodes `OPEN_TOOLS_COLUMN`: the groups, in the order in which they were opened. */
 export function readOpenTools(content: string | null): readonly string[] {
   return content === null ? [] : decodeCheckedJson(ToolGroups, content, 'list of open tool groups');
-}
-
-/**
- * The tool groups that each session has opened. They share the table `session_snapshot` with the
- * fixed values, but the list of a session grows.
- */
-export function createOpenToolsRepository(database: Database) {
-  return {
-    /** Appends groups that are not listed yet. Listed groups keep their places. */
-    add: (place: SnapshotKey, groups: readonly string[], now: number): Promise<void> =>
-      database.write(async (sql) => {
-        sql.send(FORGET_EARLIER, place);
-        const stored = await sql.get(PINNED, { ...place, key: OPEN_TOOLS });
-        const before = readOpenTools(stored?.content ?? null);
-        const content = encodeJson([...new Set([...before, ...groups])]);
-        sql.send(LIST_TOOLS, { ...place, key: OPEN_TOOLS, content, now });
-      }),
-  };
 }
 
 const LIST_TOOLS = defineStatement(`

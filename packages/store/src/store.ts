@@ -36,12 +36,7 @@ import { createPromptRepository } from './prompts.ts';
 import { createReactionRepository } from './reactions.ts';
 import { createAuditRepository, createBacklogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
-import {
-  createOpenToolsRepository,
-  createPinRepository,
-  createSummaryRepository,
-  createTodoRepository,
-} from './sessions.ts';
+import { createPinRepository, createSummaryRepository, createTodoRepository } from './sessions.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { createShownQuestions } from './shown-questions.ts';
 import { createSoulRepository } from './souls.ts';
@@ -119,7 +114,6 @@ export function createStore(
     takeovers: createTakeoverRepository(database, newId, sharedClock),
     links: createLinkRepository(database),
     pins: createPinRepository(database),
-    openTools: createOpenToolsRepository(database),
     spend: createSpendRepository(database),
     todos: createTodoRepository(database),
     prompts,

@@ -120,7 +120,7 @@ async function keepOpenGroups(
 ): Promise<readonly string[]> {
   const open = listOpenGroups(openGroups, rounds, tools);
   if (turn.purpose.kind === 'chat' && open.some((group) => !stored.includes(group)))
-    await services.store.openTools.add(turn, open, services.clock());
+    await services.store.pins.addOpenTools(turn, open, services.clock());
   return open;
 }
 

@@ -1,12 +1,12 @@
 import { type ModelTool, type ModelToolCall, parseToolArguments } from '@parley/models';
-import type { ToolNote } from '@parley/prompt';
+import { OPEN_TOOLS, type ToolNote } from '@parley/prompt';
 import { z } from 'zod';
 import type { Round } from '../loop/turn-journal.ts';
 import { createFailure, defineTool, type Tool } from './tool.ts';
 import { toDefinition } from './tool-definition.ts';
 
-/** The tool that opens groups of tools for the rest of a session. */
-export const OPEN_TOOLS = 'open_tools';
+/** This group opens by itself once a document was sent, so the catalog omits it. */
+export const DOCUMENTS = 'documents';
 
 interface GroupedTools {
   readonly notes: readonly ToolNote[];
@@ -68,7 +68,8 @@ interface ToolGroup {
 }
 
 function listGroups({ notes, groups }: GroupedTools): readonly ToolGroup[] {
-  return [...new Set(groups.values())].map((group) => ({
+  const listed = [...new Set(groups.values())].filter((group) => group !== DOCUMENTS);
+  return listed.map((group) => ({
     group,
     tools: notes.filter(({ name }) => groups.get(name) === group),
   }));

@@ -27,6 +27,7 @@ const MAX_BACK = 20;
 
 const SHARED = {
   tier: 'middleware',
+  group: 'messages',
   effect: 'external',
   actsOnce: true,
   audience: 'everyone',
@@ -38,7 +39,7 @@ const Back = z
   .min(1)
   .max(MAX_BACK)
   .describe(
-    '1: your newest message in this chat, 2: the one before it … Only answers count, not your questions for approvals and not notices.',
+    '1: your newest message in this chat, 2: the one before … Only answers count, not notices or questions about approvals.',
   );
 
 /**
@@ -51,8 +52,8 @@ export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
     defineTool({
       ...SHARED,
       name: 'react',
-      summary: 'Puts an emoji as a reaction on the message you answer.',
-      hint: 'A reaction alone is an answer, too: then say nothing else.',
+      summary: 'Reacts with an emoji to the message you answer.',
+      hint: 'A reaction alone can be the answer; then say nothing else.',
       input: z.object({ emoji: z.string().min(1).max(16) }),
       async run({ emoji }, call) {
         const answered = call.messages?.at(-1);
@@ -88,7 +89,7 @@ export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
       ...SHARED,
       name: 'delete_message',
       summary: 'Deletes one of your messages in this chat.',
-      hint: 'Only when the person asks for it, or it was sent by mistake.',
+      hint: 'Only if the person asks for it, or it was sent by mistake.',
       input: z.object({ message: Back }),
       async run({ message }, call) {
         const own = await findOwnMessage(deps, call, message);

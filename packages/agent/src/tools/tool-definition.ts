@@ -26,8 +26,7 @@ export function describeInput(input: z.ZodType): {
   // Shared parts remain shared at first, because the expanded schema could exceed the memory.
   const shared = describe('ref');
   const size = measureSchema(shared);
-  const { $schema: _dialect, ...schema } =
-    shared.$defs === undefined ? shared : describe('inline');
+  const { $schema: _dialect, ...schema } = shared.$defs === undefined ? shared : describe('inline');
   return { size, schema };
 }
 

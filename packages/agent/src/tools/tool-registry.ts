@@ -1,8 +1,14 @@
 import { type Reader, reasonOf } from '@parley/core';
-import { OPEN_TOOLS } from './open-tools.ts';
+import { OPEN_TOOLS } from '@parley/prompt';
 import type { Tool } from './tool.ts';
 import { describeInput, toDefinition } from './tool-definition.ts';
-import { BUILT_IN, createToolSet, type RegisteredTool, removeTools, type ToolSet } from './tool-set.ts';
+import {
+  BUILT_IN,
+  createToolSet,
+  type RegisteredTool,
+  removeTools,
+  type ToolSet,
+} from './tool-set.ts';
 
 export interface AddedTools {
   readonly from: string;

@@ -1,9 +1,9 @@
 import type { SchemaSize } from '@parley/core';
 import type { ModelTool } from '@parley/models';
-import type { ToolNote } from '@parley/prompt';
+import { OPEN_TOOLS, type ToolNote } from '@parley/prompt';
 import type { ConversationMode } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
-import { createOpenTools, OPEN_TOOLS } from './open-tools.ts';
+import { createOpenTools } from './open-tools.ts';
 import type { Tool } from './tool.ts';
 import { shortenSchema } from './tool-definition.ts';
 

@@ -25,7 +25,7 @@ import type { RequestDraft } from '../loop/model-request.ts';
 import { mentionsDocument } from '../media/attachment-text.ts';
 import { createEmptyTurnMedia, type TurnMedia } from '../media/turn-media.ts';
 import { readMentionedFiles } from '../tools/mentioned-files.ts';
-import { listOpenGroups } from '../tools/open-tools.ts';
+import { DOCUMENTS, listOpenGroups } from '../tools/open-tools.ts';
 import { listMissingActions } from '../tools/own-messages.ts';
 import { READ_DOCUMENT } from '../tools/read-document.ts';
 import { SPEAK } from '../tools/speak.ts';
@@ -106,32 +106,27 @@ export async function buildPrompt(
 
 type SelectedTools = Pick<TurnDraft, 'tools' | 'openGroups'>;
 
-/** `hasDocuments` says whether the turn can name a document. */
+/**
+ * Selects the tools of a turn. `hasDocuments` says whether the turn can name a document; from then
+ * on, the tool that reads them stays offered.
+ */
 function selectTools(
   turn: Turn,
   { tools: registry }: PromptMeans,
   hasDocuments: boolean,
 ): SelectedTools {
-  const { route, reader, mode, messages } = turn;
+  const { route, reader, mode, messages, openToolGroups = [] } = turn;
   if (registry === undefined) return { tools: createToolSet([], false), openGroups: [] };
-  const lacking = [...listMissingActions(route), ...(route.voice === true ? [] : [SPEAK])];
-  const all = registry.for(reader, lacking);
   // If the answer goes to another chat, its readers must not see the files from this chat (W02).
-  const mayReadOn = !deliversElsewhere(messages) && (hasDocuments || all.groups.has(READ_DOCUMENT));
-  const usable = mayReadOn ? all : registry.for(reader, [...lacking, READ_DOCUMENT]);
-  const tools = listToolsInMode(usable, mode);
-  return { tools, openGroups: listStartGroups(turn, tools, hasDocuments) };
-}
-
-/** The groups that the session has opened, and the one for documents once there is a document. */
-function listStartGroups(
-  { openToolGroups = [] }: Turn,
-  tools: ToolSet,
-  hasDocuments: boolean,
-): readonly string[] {
-  const forDocuments = hasDocuments ? tools.groups.get(READ_DOCUMENT) : undefined;
-  const groups = forDocuments === undefined ? openToolGroups : [...openToolGroups, forDocuments];
-  return listOpenGroups(groups, [], tools);
+  const mayReadOn =
+    (hasDocuments || openToolGroups.includes(DOCUMENTS)) && !deliversElsewhere(messages);
+  const lacking = [
+    ...listMissingActions(route),
+    ...(mayReadOn ? [] : [READ_DOCUMENT]),
+    ...(route.voice === true ? [] : [SPEAK]),
+  ];
+  const tools = listToolsInMode(registry.for(reader, lacking), mode);
+  return { tools, openGroups: listOpenGroups([...openToolGroups, DOCUMENTS], [], tools) };
 }
 
 function createNewestMessage({ text, messages, media }: OpenedTurn): UserMessage {
