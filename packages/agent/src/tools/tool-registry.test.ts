@@ -252,7 +252,7 @@ describe('the mode of a conversation', () => {
       { agent: 'write says x', ask: '`/mode agent`', plan: '`/run`' }[mode],
     );
     expect(system()).toContain(`You are in ${mode} mode`);
-    expect(system().includes('Not available now.')).toBe(!isRun);
+    expect(system().includes('Not available now')).toBe(!isRun);
     expect(await scene.store.approvals.recent(9)).toEqual([]);
   });
 

@@ -155,7 +155,7 @@ function createApprovalOptions(approval: FetchApproval): ApprovalOptions {
     case 'after-untrusted-text':
       return {
         approval: 'ask-after-untrusted-text',
-        asksAbout: `${ABOUT}, and no page of a named site links to`,
+        asksAbout: `${ABOUT}, and that no page of a named site links to`,
         spares: ({ url }, moment) => isGivenAddress(url, moment) || isLinkOfNamedHost(url, moment),
       };
     case 'unknown':
@@ -170,7 +170,7 @@ function createApprovalOptions(approval: FetchApproval): ApprovalOptions {
 }
 
 const ABOUT =
-  '`web_fetch` of an address that the person did not write, no search in this turn found';
+  '`web_fetch` of an address that neither the person wrote nor a search in this turn found';
 
 /** In a group, people refer to an address by replying to the message that contains it. */
 function isGivenAddress(url: string, moment: CallMoment): boolean {
