@@ -194,7 +194,7 @@ export function createSearchMemoryTool(search: MemorySearch): Tool {
     approval: 'never',
     input: z.object({
       query: z.string().min(1).max(500),
-      limit: z.int().min(1).max(MAX_HITS).optional().describe('Default: 5, at most 10.'),
+      limit: z.int().min(1).max(MAX_HITS).optional().describe('At most 10.'),
     }),
     async run({ query, limit = 5 }, { view, session }) {
       const { conversationId: conversation } = view.reader;

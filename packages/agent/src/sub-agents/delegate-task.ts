@@ -86,7 +86,7 @@ export function createDelegateTaskTool({
 }): Tool {
   return defineTool({
     name: 'delegate_task',
-    summary: 'Starts a sub-agent that works on a separate task in the background.',
+    summary: 'Starts a sub-agent on a separate task in the background.',
     hint: 'For work of many steps, such as looking something up in many places; do short things yourself. Tell the person that it is under way, then end your turn. Its result arrives as a message that starts a new turn: do not wait or ask for it.',
     tier: 'middleware',
     group: 'tasks',

@@ -74,6 +74,8 @@ export interface SceneExtras
   readonly tools?: readonly Tool[];
   /** Tools that are added and removed while the scene runs. */
   readonly live?: () => readonly AddedTools[];
+  /** Offers the tools of a group only once the group is open. */
+  readonly byNeed?: boolean;
   /** Whether the agent may delegate; a list names the other agents that may receive tasks. */
   readonly delegates?: boolean | readonly string[];
   /**
@@ -110,7 +112,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     prompt: createHousePrompt(),
     workspace,
     sources,
-    tools: createRegistry(delegates === false ? tools : [...tools, delegation], extras.live),
+    tools: createRegistry(delegates === false ? tools : [...tools, delegation], extras),
     approvals: createApprovals(approvals),
     agent: createAgent(workspace.folder, 'Europe/Berlin'),
     media: { ...createQuietMedia(), ...media },
@@ -156,8 +158,11 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   };
 }
 
-function createRegistry(builtIn: readonly Tool[], live?: SceneExtras['live']) {
-  return createToolRegistry({ builtIn, ...(live !== undefined && { live }) }).registry;
+function createRegistry(
+  builtIn: readonly Tool[],
+  { live, byNeed = false }: Pick<SceneExtras, 'live' | 'byNeed'>,
+) {
+  return createToolRegistry({ builtIn, byNeed, ...(live !== undefined && { live }) }).registry;
 }
 
 /** The values of the default settings. */

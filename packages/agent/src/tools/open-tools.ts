@@ -41,7 +41,7 @@ export function createOpenTools(
   const tool = defineTool({
     name: OPEN_TOOLS,
     summary: 'Adds groups of tools for the rest of this conversation.',
-    hint: `Open a group as soon as a task needs it, instead of saying that you cannot do it.\n${catalog.join('\n')}`,
+    hint: `Open a group as soon as a task needs one of its tools.\n${catalog.join('\n')}`,
     tier: 'middleware',
     effect: 'read',
     audience: 'everyone',
@@ -49,14 +49,16 @@ export function createOpenTools(
     input: Input,
     async run({ groups: wanted }) {
       const unknown = wanted.filter((group) => !names.includes(group));
-      if (unknown.length > 0) {
-        return createFailure(
-          `There is no group ${unknown.map((name) => JSON.stringify(name.slice(0, 80))).join(', ')}. There are: ${names.join(', ')}.`,
-        );
-      }
       const opened = groups.filter(({ group }) => wanted.includes(group));
       const tools = opened.flatMap((one) => one.tools.map(({ name }) => name));
-      return { text: `You can now call: ${tools.join(', ')}.` };
+      const quoted = unknown.map((name) => JSON.stringify(name.slice(0, 80).toWellFormed()));
+      const text = [
+        ...(tools.length === 0 ? [] : [`You can now call: ${tools.join(', ')}.`]),
+        ...(unknown.length === 0
+          ? []
+          : [`There is no group ${quoted.join(', ')}. There are: ${names.join(', ')}.`]),
+      ].join(' ');
+      return opened.length === 0 ? createFailure(text) : { text };
     },
   });
   return { tool, definition: toDefinition(tool, INPUT_SCHEMA) };

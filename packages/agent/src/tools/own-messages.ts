@@ -71,7 +71,7 @@ export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
     defineTool({
       ...SHARED,
       name: 'edit_message',
-      summary: 'Replaces the text of one of your messages in this chat.',
+      summary: 'Edits one of your messages in this chat.',
       input: z.object({ message: Back, text: z.string().trim().min(1).max(4_000) }),
       async run({ message, text }, call) {
         const own = await findOwnMessage(deps, call, message);

@@ -5,7 +5,7 @@ import type { LocalTime } from '../time.ts';
 import { createFailure, defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 const HINT =
-  'When the owner wants you to change permanently, or has corrected your manner more than once. Take small steps. A proposal is evaluated and the owner can veto it; nothing changes before that: say so, and do not claim that you have changed.';
+  'SOUL.md says who you are. When the owner wants you to change permanently, or has corrected your manner more than once. Take small steps. A proposal is evaluated and the owner can veto it; nothing changes before that: say so, and do not claim that you have changed.';
 
 const Replacement = z.strictObject({
   old: z.string().min(1).describe('A passage that occurs exactly once.'),
@@ -39,7 +39,7 @@ export function createProposeSoulTool({
 }): Tool {
   return defineTool({
     name: 'propose_soul_change',
-    summary: 'Proposes a change to SOUL.md, which says who you are.',
+    summary: 'Proposes a change to SOUL.md.',
     hint: HINT,
     tier: 'filesystem',
     group: 'soul',

@@ -66,7 +66,7 @@ export const listTool: Tool = defineTool({
   audience: 'everyone',
   approval: 'never',
   input: z.object({
-    folder: z.string().optional().describe('Only this folder.'),
+    folder: z.string().optional(),
   }),
   async run({ folder = '' }, { view, facts }) {
     const inside = toFolderPath(folder, facts.workspace);
@@ -99,7 +99,7 @@ export const grepTool: Tool = defineTool({
   approval: 'never',
   input: z.object({
     text: z.string().min(1).max(200),
-    folder: z.string().optional().describe('Only this folder.'),
+    folder: z.string().optional(),
   }),
   async run({ text, folder = '' }, { view, facts, signal }) {
     const wanted = text.toLowerCase();

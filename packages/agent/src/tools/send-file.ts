@@ -24,8 +24,8 @@ export const FILE_HINT =
 export function createSendFileTool(deps: SendFileDeps): Tool {
   return defineTool({
     name: 'send_file',
-    summary: 'Sends a file to this chat, such as a picture, document or recording.',
-    hint: 'It arrives immediately, before your answer.',
+    summary: 'Sends a file to this chat.',
+    hint: 'For pictures, documents and recordings. It arrives immediately, before your answer.',
     tier: 'middleware',
     group: 'messages',
     effect: 'external',

@@ -89,7 +89,7 @@ export function createLoadSkillTool(skills: Pick<Skills, 'read'>): Tool {
     audience: 'everyone',
     approval: 'never',
     input: z.object({
-      name: z.string().min(1).describe('A name in <available_skills>.'),
+      name: z.string().min(1),
       file: z.string().min(1).optional().describe('Another file in its folder.'),
     }),
     async run({ name, file }, { reader }) {

@@ -28,9 +28,7 @@ export const currentTimeTool: Tool = defineTool({
   audience: 'everyone',
   approval: 'never',
   input: z.object({
-    timeZone: createOptionalText(60)
-      .optional()
-      .describe('IANA name, such as Asia/Tokyo. Default: yours.'),
+    timeZone: createOptionalText(60).optional().describe('IANA name. Default: yours.'),
   }),
   async run({ timeZone }, { clock, facts }) {
     const zone = timeZone ?? facts.timeZone;
@@ -89,8 +87,7 @@ export function createCronTool({
 }): Tool {
   return defineTool({
     name: 'cron',
-    summary:
-      'Schedules reminders and other jobs in this chat, once or repeatedly; lists and changes them.',
+    summary: 'Schedules reminders and jobs in this chat, once or repeatedly.',
     hint: HINT,
     tier: 'middleware',
     group: 'schedule',

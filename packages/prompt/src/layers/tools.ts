@@ -108,7 +108,7 @@ function listToolNames(tools: readonly ToolNote[]): string {
   ].join('\n');
 }
 
-const NOT_DEFINED = `A tool without a definition is in a group that \`${OPEN_TOOLS}\` opens.`;
+const NOT_DEFINED = `Tools without a definition are in the groups of \`${OPEN_TOOLS}\`.`;
 
 /** Describes the registered tools by tier, with their authors' descriptions (P11). */
 function describeTools(tools: readonly ToolNote[], isDetailed: boolean): string {
