@@ -21,6 +21,7 @@ import { BESIDE_SECTIONS, type BenchRounds, type BesideSection, FULL, QUICK } fr
 import { measureSoak, renderSoak } from './soak.ts';
 import { measureStages, renderStages } from './stages.ts';
 import type { BenchRoom } from './subjects.ts';
+import { measureTokens, renderTokens } from './tokens.ts';
 
 type Measure = (rounds: BenchRounds, room: BenchRoom) => Promise<MeasuredSection>;
 
@@ -36,6 +37,7 @@ const TABLES: Readonly<Record<string, Measure>> = {
   prompt: createMeasure(measurePrompt, renderPrompt),
   'memory-search': createMeasure(measureMemorySearch, renderMemorySearch),
   context: createMeasure(measureContext, renderContext),
+  tokens: createMeasure(measureTokens, renderTokens),
   markup: createMeasure(measureMarkup, renderMarkup),
   channels: createMeasure(measureChannels, renderChannels),
   heartbeat: createMeasure((rounds) => simulateBeatDays(rounds.days), renderHeartbeat),

@@ -2,7 +2,12 @@ import { OPEN_TOOLS } from '@parley/prompt';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
-import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
+import {
+  openTurnScene,
+  type SceneExtras,
+  type ScriptStep,
+  type TurnScene,
+} from '../testing/turn-scene.ts';
 import type { Tool } from './tool.ts';
 import { createToolRegistry, type ToolRegistryOptions } from './tool-registry.ts';
 import { listToolsInMode, removeTools } from './tool-set.ts';
@@ -88,7 +93,7 @@ const openGroups = (...groups: readonly string[]) => ({
   with: { groups },
 });
 
-async function answer(...steps: Parameters<TurnScene['model']['next']>): Promise<void> {
+async function answer(...steps: readonly ScriptStep[]): Promise<void> {
   await scene.write('go on');
   scene.model.next(...steps);
   await scene.answerNext();
