@@ -16,8 +16,10 @@ const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 const GUEST = { kind: 'guest', conversationId: 'c' } as const;
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 
+/** A tool whose definition costs much more than its line in the catalog. */
 function grouped(name: string, group: string, change: Partial<Tool> = {}): Tool {
-  return { ...createCountingTool(name).tool, group, ...change };
+  const hint = 'Only where nothing else does the job. '.repeat(8);
+  return { ...createCountingTool(name).tool, hint, group, ...change };
 }
 
 const TOOLS = [
@@ -49,6 +51,7 @@ describe('tools that are offered by need', () => {
     ['the settings want all tools at once', { byNeed: false }],
     ['the tool that opens groups is blocked', { block: [OPEN_TOOLS] }],
     ['the allowed tools have no group', { allow: ['look'] }],
+    ['the catalog would save too little', { allow: ['look', 'cron'] }],
   ])('[G02] are offered like all others if %s', (_when, options) => {
     const set = createSets(options).for(OWNER);
     expect(names(set.offer([]).offered)).toEqual(set.names);

@@ -23,14 +23,19 @@ const INPUT_SCHEMA = {
   required: ['groups'],
 };
 
+interface OpenTools {
+  readonly tool: Tool;
+  readonly definition: ModelTool;
+  /** The names of the tools in the catalog. */
+  readonly tools: ReadonlySet<string>;
+}
+
 /**
  * Creates the tool that opens groups. Its description is the catalog of the grouped tools; it stays
  * the same while groups are opened, so that the list of tools only grows. Returns null if there are
  * no groups.
  */
-export function createOpenTools(
-  set: GroupedTools,
-): { readonly tool: Tool; readonly definition: ModelTool } | null {
+export function createOpenTools(set: GroupedTools): OpenTools | null {
   const groups = listGroups(set);
   if (groups.length === 0) return null;
   const catalog = groups.map(({ group, tools }) => {
@@ -61,7 +66,8 @@ export function createOpenTools(
       return opened.length === 0 ? createFailure(text) : { text };
     },
   });
-  return { tool, definition: toDefinition(tool, INPUT_SCHEMA) };
+  const listed = groups.flatMap(({ tools }) => tools.map(({ name }) => name));
+  return { tool, definition: toDefinition(tool, INPUT_SCHEMA), tools: new Set(listed) };
 }
 
 interface ToolGroup {

@@ -80,16 +80,25 @@ function createToolNote({ name, summary, hint, tier }: Tool, definition: ModelTo
   return { name, summary, tier, input, ...(hint !== undefined && { hint }) };
 }
 
+/** Opening a group takes a request of its own, so a few tokens are not worth it. */
+const MIN_SAVED_TOKENS = 100;
+
 type ToolParts = Omit<ToolSet, 'offer'>;
 
 /**
- * Adds the tool that opens groups, with a catalog of exactly the tools of this set. Without groups,
- * the set offers all of its tools.
+ * Adds the tool that opens groups, with a catalog of exactly the tools of this set. Where that
+ * saves too little, as in a lane with few tools, all tools are offered.
  */
 function addOpener(set: ToolParts): ToolSet {
   const opener = createOpenTools(set);
   if (opener === null) return { ...set, offer: createOffer(set) };
   const { tool, definition } = opener;
+  const closed = listSentTools(set).filter(({ name }) => opener.tools.has(name));
+  if (estimateToolTokens(closed) - estimateToolTokens([definition]) < MIN_SAVED_TOKENS) {
+    const groups = new Map([...set.groups].filter(([name]) => !opener.tools.has(name)));
+    const plain = { ...set, groups };
+    return { ...plain, offer: createOffer(plain) };
+  }
   const whole = {
     ...set,
     get: (name: string) => (name === tool.name ? tool : set.get(name)),
@@ -98,6 +107,20 @@ function addOpener(set: ToolParts): ToolSet {
     definitions: [...set.definitions, definition],
   };
   return { ...whole, offer: createOffer(whole) };
+}
+
+function estimateToolTokens(tools: readonly ModelTool[]): number {
+  return tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools));
+}
+
+/** Only third-party tools have a size, and their schemas are sent as they are. */
+function listSentTools({
+  definitions,
+  sizes,
+}: Pick<ToolParts, 'definitions' | 'sizes'>): readonly ModelTool[] {
+  return definitions.map((tool) =>
+    sizes.has(tool.name) ? tool : { ...tool, inputSchema: shortenSchema(tool.inputSchema) },
+  );
 }
 
 type OfferParts = Pick<ToolParts, 'definitions' | 'groups' | 'sizes'>;
@@ -110,15 +133,12 @@ function createOffer({ definitions, groups, sizes }: OfferParts): ToolSet['offer
     const key = open.join(' ');
     const before = known.get(key);
     if (before !== undefined) return before;
-    // Only third-party tools have a size. Their schemas are sent as they are.
-    sent ??= definitions.map((tool) =>
-      sizes.has(tool.name) ? tool : { ...tool, inputSchema: shortenSchema(tool.inputSchema) },
-    );
+    sent ??= listSentTools({ definitions, sizes });
     const all = sent;
     const ofGroup = (group: string | undefined) =>
       all.filter(({ name }) => groups.get(name) === group);
     const offered = [undefined, ...open].flatMap(ofGroup);
-    const tokens = offered.length === 0 ? 0 : estimateTokens(JSON.stringify(offered));
+    const tokens = estimateToolTokens(offered);
     const offer = { offered, tokens, ...(groups.size > 0 && { callable: definitions }) };
     known.set(key, offer);
     return offer;
