@@ -50,7 +50,6 @@ export {
   type LayerOptions,
   type LayerPart,
   type McpPromptNote,
-  OPEN_TOOLS,
   type Placement,
   type PromptContext,
   PromptError,
@@ -66,7 +65,7 @@ export {
   type TurnLimitsNote,
   type Volatility,
 } from './layer.ts';
-export { EXPECTED_ABILITIES } from './layers/tools.ts';
+export { EXPECTED_ABILITIES, OPEN_TOOLS } from './layers/tools.ts';
 export { formatMessageContext } from './layers/turn.ts';
 export {
   applyFileLimits,

@@ -240,9 +240,6 @@ export interface ContextSource {
 /** The five groups of tools in the prompt (P11). */
 export type ToolTier = 'middleware' | 'filesystem' | 'external-mcp' | 'sandbox' | 'knowledge-base';
 
-/** The name of the tool that opens groups of tools for the rest of a session. */
-export const OPEN_TOOLS = 'open_tools';
-
 /** A tool as described in the prompt. The tool's schema is sent to the model with the request. */
 export interface ToolNote {
   readonly name: string;
@@ -394,10 +391,7 @@ export type PromptErrorCode =
   | 'format-unreadable'
   | 'prompt-reader';
 
-/**
- * The error thrown by this package. It is always caused by a mistake in settings or code, so
- * retrying does not help.
- */
+/** An error caused by a mistake in settings or code, so retrying does not help. */
 export class PromptError extends ParleyError {
   constructor(code: PromptErrorCode, message: string) {
     super({ code, message, retryable: false });

@@ -4,7 +4,6 @@ import {
   createAbsent,
   createChatPart,
   type Layer,
-  OPEN_TOOLS,
   type PromptContext,
   type ToolNote,
   type ToolTier,
@@ -108,6 +107,8 @@ function listToolNames(tools: readonly ToolNote[]): string {
   ].join('\n');
 }
 
+/** The name of the tool that opens groups of tools for the rest of a session. */
+export const OPEN_TOOLS = 'open_tools';
 const NOT_DEFINED = `Tools without a definition are in the groups of \`${OPEN_TOOLS}\`.`;
 
 /** Describes the registered tools by tier, with their authors' descriptions (P11). */
