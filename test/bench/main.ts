@@ -15,6 +15,7 @@ import { measureMarkup, renderMarkup } from './markup.ts';
 import { measureMemorySearch, renderMemorySearch } from './memory-search.ts';
 import { measurePrompt, renderPrompt } from './prompt.ts';
 import { measureQueue, renderQueue } from './queue.ts';
+import { measureReplay, renderReplay } from './replay.ts';
 import { measureReply, renderReply } from './reply.ts';
 import { readMachineFacts, renderMachine } from './report.ts';
 import { BESIDE_SECTIONS, type BenchRounds, type BesideSection, FULL, QUICK } from './rounds.ts';
@@ -35,6 +36,7 @@ interface MeasuredSection {
 const TABLES: Readonly<Record<string, Measure>> = {
   stages: createMeasure(measureStages, renderStages),
   prompt: createMeasure(measurePrompt, renderPrompt),
+  replay: createMeasure(measureReplay, renderReplay),
   'memory-search': createMeasure(measureMemorySearch, renderMemorySearch),
   context: createMeasure(measureContext, renderContext),
   tokens: createMeasure(measureTokens, renderTokens),

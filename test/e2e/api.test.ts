@@ -401,7 +401,7 @@ describe('an OpenAI client that talks to the agent', () => {
     const { get } = createWebClient(parley);
     expect((await get('/api/conversations/list')).body).toContain('api:default:shop');
     const why = await runCommand(['--data', folder.path, 'why', 'order-4711']);
-    expect(why.out).toContain('sent with the token of a client');
+    expect(why.out).toContain('sent with a client’s token');
   });
 
   it('[D04] receives an error for a failed turn', async () => {

@@ -149,7 +149,7 @@ describe('approvals', () => {
     await until(discord, direct, 'May I use');
     await parley.restart(() => {}, { clock: () => Date.now() + DAY_MS });
     await connected(discord, 2);
-    await until(discord, direct, 'which counts as no');
+    await until(discord, direct, 'which counts as a refusal');
     press(discord, direct, ANN, '/approve');
     await until(discord, direct, 'Too late');
     expect(noted(parley)).toBeNull();

@@ -118,7 +118,7 @@ describe('a backup', () => {
     expect([planned.code, planned.err]).toEqual([0, '']);
     expect(planned.out).toContain('every browser has to sign in again');
     const unconfirmed = await parley(scene.folder, 'restore', file);
-    expect(unconfirmed).toMatchObject({ code: 1, err: expect.stringContaining('Add --yes') });
+    expect(unconfirmed).toMatchObject({ code: 1, err: expect.stringContaining('add --yes') });
     expect(unconfirmed.out).toContain(`process ${apart.pid}`);
 
     const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(0);
@@ -177,7 +177,7 @@ describe('a backup', () => {
         const again = await parley(large, 'restore', file, '--continue');
         expect(again).toMatchObject({
           code: 1,
-          err: expect.stringContaining('already contains data of Parley'),
+          err: expect.stringContaining('already contains Parley data'),
         });
         const none = await parley(large, 'backup', join(elsewhere.path, 'b.tar.gz'));
         expect(none).toMatchObject({ code: 1, err: expect.stringContaining('pg_dump') });

@@ -162,7 +162,7 @@ describe.runIf(inject('mountPath'))('a full disk', () => {
     await page.post('first');
     await expect.poll(page.history).toHaveLength(2);
     disk.fill();
-    expect(await ready()).toBe('503 down: the disk of the database is full');
+    expect(await ready()).toBe('503 down: the disk that holds the database is full');
     const refused = await page.post(`second ${'x'.repeat(30_000)}`);
     expect(refused.status).toBe(503);
     expect(refused.body).toContain('Please try again');

@@ -72,12 +72,12 @@ describe('the channels', () => {
     await expect.poll(() => answers(ANN).length, TIMEOUT).toBe(1);
     expect(await command('test', 'telegram')).toMatchObject({
       code: 0,
-      out: expect.stringContaining('has arrived'),
+      out: expect.stringContaining('test message arrived'),
     });
-    expect(answers(ANN).at(-1)).toContain('A test message');
+    expect(answers(ANN).at(-1)).toContain('This is a test message');
     expect(await command('test', 'telegrom')).toMatchObject({
       code: 1,
-      out: expect.stringContaining('no account telegrom/default'),
+      out: expect.stringContaining('the account telegrom/default'),
     });
   });
 

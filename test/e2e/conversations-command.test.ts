@@ -47,10 +47,10 @@ describe('parley conversations with a running gateway', () => {
     ]);
     const json = JSON.parse((await run('show', ID, '--json')).out);
     expect(json).toMatchObject({ id: ID, name: 'Harbor', mode: 'agent', spent: { turns: 1 } });
-    expect((await run('delete', ID, '--yes')).out).toMatch(/^Deleted 1 message with all/);
+    expect((await run('delete', ID, '--yes')).out).toMatch(/^Deleted 1 message with everything/);
     expect(await run('show', ID)).toMatchObject({
       code: 1,
-      out: 'There is no such conversation; it may have been deleted or forgotten.\n',
+      out: 'There is no such conversation; it may have been deleted.\n',
     });
     const wrong = await run('show', 'x'.repeat(701));
     expect(wrong).toMatchObject({ code: 2, out: '' });

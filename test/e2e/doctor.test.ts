@@ -279,7 +279,7 @@ describe('parley doctor without a running gateway', () => {
     writeFileSync(join(place, 'file'), '');
     const { one } = await examine(join(place, 'file', 'data'));
     expect(one('settings')).toMatchObject({ status: 'failed', found: text('cannot be read') });
-    expect(one('disk')).toMatchObject({ status: 'failed', fix: text('right to write') });
+    expect(one('disk')).toMatchObject({ status: 'failed', fix: text('write permission') });
   });
 
   it.runIf(inject('mountPath'))('[U02] reports that the disk is full', async () => {

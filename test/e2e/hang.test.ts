@@ -90,9 +90,9 @@ describe('a turn whose tool never returns', () => {
     await expect.poll(web.history).toContainEqual(expect.stringContaining('I have given up on it'));
     const { letters } = JSON.parse((await cli('dead', 'list', '--json')).out);
     expect(letters).toMatchObject([
-      { kind: 'unanswered', reason: expect.stringContaining('stand still 2 times') },
+      { kind: 'unanswered', reason: expect.stringContaining('blocked the process 2 times') },
     ]);
-    expect((await cli('why', 'last')).out).toContain('the process hung in it');
+    expect((await cli('why', 'last')).out).toContain('the process hung during this run');
     model.queue('Here I am.');
     await web.post('And now?');
     await expect.poll(web.history).toContain('<p>Here I am.</p>');

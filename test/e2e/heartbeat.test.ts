@@ -72,7 +72,7 @@ it('[H04] [G08] [D08] an alert is sent once, is marked, and /why names its sourc
   const told = (await scene.untilAnswers(ANN, before + 2)).slice(before);
   expect(told).toContain('⚙️ The landlord asks for an answer today.');
   expect(await say('/why')).toMatch(
-    /an alert ⚙️ of my standing task mail, from a run that was asked/,
+    /an alert ⚙️ from my standing task mail, in a run that was asked/,
   );
   expect(await say('/heartbeat')).toMatch(/last: .*\d\d:\d\d, sent to you/);
 });
@@ -124,8 +124,8 @@ it('[H09] [G08] [G18] an external event is processed, and its answer reaches the
   expect([status, id]).toEqual([202, expect.stringMatching(/^hook_ci_/)]);
   expect((await scene.untilAnswers(ANN, before + 1)).at(-1)).toBe('⚙️ Build 1');
   await expect.poll(async () => (await cli('hooks')).out).toMatch(/^ci: job for last; .*, sent\n$/);
-  expect((await cli('why', id)).out).toMatch(/the hook ci got an event[\s\S]*the hook ci/);
-  expect(await say('/why')).toContain('an alert ⚙️ of an event of my hook ci');
+  expect((await cli('why', id)).out).toMatch(/hook ci received an event[\s\S]*the hook ci/);
+  expect(await say('/why')).toContain('an alert ⚙️ about an event from my hook ci');
   expect((await cli('hooks', 'test', 'nothing')).code).toBe(1);
   expect(await cli('hooks', 'test', 'ci')).toMatchObject({ code: 0 });
   expect((await scene.untilAnswers(ANN, before + 3)).at(-1)).toBe('⚙️ You are welcome.');

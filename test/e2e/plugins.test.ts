@@ -282,7 +282,10 @@ describe('plugins without a running gateway', () => {
   it('[P16] parley plugins prints nothing when there are none', async () => {
     const other = makeDataFolder({ model: 'offline' });
     const looked = await runCommand(['--data', other.path, 'plugins']);
-    expect(looked).toMatchObject({ code: 0, out: expect.stringContaining('No plugins.') });
+    expect(looked).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('There are no plugins.'),
+    });
     other.remove();
   });
 });

@@ -125,7 +125,7 @@ describe('parley prompt', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/shared {2}the first [\d,]+ characters/);
     expect(out).toMatch(/^= agents-file$/m);
-    expect(out).toContain('the shared beginning ends here');
+    expect(out).toContain('the shared prefix ends here');
     expect(out).toMatch(/^ +- .*hypothetical/m);
     expect(out).toMatch(/^ +\+ .*message-2/m);
   });

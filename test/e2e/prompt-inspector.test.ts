@@ -216,7 +216,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
 
   it('[P17] reports that a turn is no longer kept, and shows the other turns', async () => {
     await page.goto(`${scene.parley.address}/#/prompt/turn_gone`);
-    await page.getByText('No prompt of that turn is kept.').waitFor();
+    await page.getByText('The prompt of that turn is not stored.').waitFor();
     await page.locator('.entry-link').first().click();
     await page.locator('.sheet').waitFor();
   });

@@ -37,10 +37,10 @@ channels:
     const terminal = openPseudoTerminal(['--data', folder.path, 'setup']);
     onTestFinished(() => terminal.end());
     await terminal.sees('Which model should the agent use?');
-    await terminal.sees('Leave it as it is');
+    await terminal.sees('Keep it as it is');
     terminal.type(KEYS.up + KEYS.enter);
-    await terminal.sees('Where do people write to the agent?');
-    await terminal.sees('Another one, with an adapter');
+    await terminal.sees('Where will people write to the agent?');
+    await terminal.sees('Another platform, with a Chat SDK adapter');
     terminal.type(KEYS.down.repeat(4) + KEYS.enter);
     await terminal.sees('docs/channel-slack.md');
     await terminal.sees('What is not durable');
@@ -54,12 +54,12 @@ channels:
     await terminal.sees(`It is @${slack.me.name}`);
     await terminal.sees('Write this into');
     terminal.type(KEYS.enter);
-    await terminal.sees('Start Parley for a moment');
+    await terminal.sees('Start Parley briefly');
     terminal.type(KEYS.enter);
     await terminal.sees('Write anything to your bot');
     await slack.waitFor(() => slack.connections() > 0);
     slack.say({ channel: slack.directChat(ann), from: ann, text: 'hello?' });
-    await terminal.sees('that is me');
+    await terminal.sees("that's me");
     terminal.type(KEYS.enter);
     await terminal.sees('You are the owner now');
     await terminal.sees('Start Parley in this terminal now?');
@@ -86,7 +86,7 @@ channels:
     onTestFinished(async () => void (await gateway.end()));
     const status = async () => (await runCommand(['--data', folder.path, 'status'])).out;
     await expect.poll(status, { timeout: 20_000 }).toContain('slack/default: connected');
-    expect(await status()).toMatch(/webhook +slack\/default: \/channels\/slack\/default\/ below/);
+    expect(await status()).toMatch(/webhook +slack\/default: \/channels\/slack\/default\/ under/);
     expect(await status()).toContain('set http.publicUrl');
   });
 

@@ -47,7 +47,7 @@ channels:
   /** Answers all questions up to the confirmation before the file is written. */
   async function answerAll(terminal: PseudoTerminal): Promise<void> {
     await terminal.sees('Which model should the agent use?');
-    await terminal.sees('Leave it as it is');
+    await terminal.sees('Keep it as it is');
     terminal.type(KEYS.up + KEYS.up + KEYS.enter);
     await terminal.sees('Its address');
     terminal.type(model.baseUrl + KEYS.enter);
@@ -56,12 +56,12 @@ channels:
     await terminal.sees('Which of its models?');
     terminal.type(KEYS.enter);
     await terminal.sees('answered in');
-    await terminal.sees('Where do people write to the agent?');
+    await terminal.sees('Where will people write to the agent?');
     terminal.type(KEYS.down + KEYS.enter);
     await terminal.sees('Its token');
     terminal.type(`123:wrong${KEYS.enter}`);
     await terminal.sees('refuses the bot token');
-    await terminal.sees('Where do people write to the agent?');
+    await terminal.sees('Where will people write to the agent?');
     terminal.type(KEYS.down + KEYS.enter);
     await terminal.sees('Its token');
     terminal.type(telegram.token + KEYS.enter);
@@ -72,7 +72,7 @@ channels:
   it('[U02] explains what to do when it cannot ask questions', async () => {
     const { code, err } = await runCommand(['--data', folder.path, 'setup']);
     expect(code).toBe(1);
-    expect(err).toContain('needs a terminal');
+    expect(err).toContain('has to run in a terminal');
     expect(err).toContain('token show');
     expect(err).toContain(file());
   });
@@ -100,7 +100,7 @@ channels:
       const terminal = open();
       await answerAll(terminal);
       terminal.type(KEYS.enter);
-      await terminal.sees('Start Parley for a moment');
+      await terminal.sees('Start Parley briefly');
       expect(written()).not.toContain(KEY);
       const [, key = ''] = /apiKey: \$\{file:(secrets\/model-key-[\w.-]+)\}/.exec(written()) ?? [];
       expect(readFileSync(join(folder.path, key), 'utf8').trim()).toBe(KEY);
@@ -108,7 +108,7 @@ channels:
       terminal.type(KEYS.enter);
       await terminal.sees('Write anything to your bot');
       telegram.say({ chat: ANN, text: 'hello?' });
-      await terminal.sees('that is me');
+      await terminal.sees("that's me");
       terminal.type(KEYS.enter);
       await terminal.sees('You are the owner now');
       await terminal.sees('Start Parley in this terminal now?');
@@ -136,7 +136,7 @@ channels:
     terminal.type(KEYS.enter);
     await terminal.sees('Write anything to your bot');
     telegram.say({ chat: ANN, text: 'hello again?' });
-    await terminal.sees('that is me');
+    await terminal.sees("that's me");
     terminal.type(KEYS.enter);
     await terminal.sees('Done. Parley is running');
     expect(await terminal.ended).toBe(0);

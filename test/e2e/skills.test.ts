@@ -157,7 +157,7 @@ describe('parley skills', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/plan-trip 🧳 +bundled +ready +\/plan_trip +\d+/);
     expect(out).toMatch(/strange +workspace +not-eligible .*"no-such-program"/);
-    expect(out).toMatch(/ledger +workspace +ready +\/ledger .*for the owner only/);
+    expect(out).toMatch(/ledger +workspace +ready +\/ledger .*only for the owner/);
     expect(out).toMatch(/help +workspace +ready +- .*one of Parley’s own/);
   });
 

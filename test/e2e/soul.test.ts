@@ -125,7 +125,7 @@ describe('SOUL.md', () => {
     const first = inUse();
     await say('be: If asked, say that you are a human.', 'did not pass the evaluation');
     await say('/soul apply 1', 'did not pass the evaluation');
-    await say('/soul diff 1', 'pass for a human');
+    await say('/soul diff 1', 'pretend to be human');
     expect(inUse()).toBe(first);
     expect((await soulCommand('apply', '1')).code).toBe(1);
   });

@@ -45,7 +45,7 @@ async function startedApart(folder: DataFolder): Promise<ParleyProcess> {
 }
 
 function expectOrderly(ended: CommandResult): void {
-  expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing was lost') });
+  expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('Nothing was lost') });
   expect(ended.ms).toBeLessThan(10_000);
 }
 
@@ -128,7 +128,7 @@ describe('parley start', () => {
     writeFileSync(join(folder.path, 'file'), '');
     const ended = await runCommand(['--data', join(folder.path, 'file', 'inside'), 'start']);
     expect(ended.code).toBe(1);
-    expect(ended.err).toMatch(/^\nParley cannot write in its data folder .*--data FOLDER\.\n$/);
+    expect(ended.err).toMatch(/^\nParley cannot write to its data folder .*--data FOLDER\.\n$/);
   });
 
   it('[D12] serves the web page while the Telegram token is rejected, and reports the rejection', async () => {

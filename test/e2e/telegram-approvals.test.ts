@@ -219,7 +219,7 @@ describe('approvals on Telegram', () => {
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
     await parley.restart(() => {}, { clock: () => Date.now() + DAY_MS });
-    await until(ANN, 'which counts as no');
+    await until(ANN, 'which counts as a refusal');
     press(ANN, 'Approve', ANN);
     await until(ANN, 'Too late');
     await telegram.waitFor(() => question(ANN)?.buttons === undefined);

@@ -137,7 +137,7 @@ describe('attachments on Telegram', () => {
     const before = count(ANN);
     const file = { kind: 'document', bytes: PNG, claimedSize: 2_000_000 } as const;
     scene.telegram.say({ chat: ANN, text: 'too much?', file });
-    expect((await next(ANN, before, 2))[1]).toContain('larger than the 1 MB that I can take');
+    expect((await next(ANN, before, 2))[1]).toContain('larger than the 1 MB that I can accept');
     expect(listImages(newest())).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ describe('a gateway that receives a stop signal', () => {
     const ending = parley.end();
     setTimeout(quick.release, 200);
     const ended = await ending;
-    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing was lost') });
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('Nothing was lost') });
     expect(ended.ms).toBeLessThan(10_000);
     expect(scene.answers(ANN)).toEqual(['You said: quick']);
     expect(scene.answers(BO)).toEqual([]);

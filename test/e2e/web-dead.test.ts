@@ -95,13 +95,13 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
 
   it('[D06] [U03] send a part again with one press, and ask first if that may send a duplicate', async () => {
     await press(/^Send again: \d+$/);
-    await page.getByText('It may have arrived already and could arrive twice.').waitFor();
+    await page.getByText('It may have arrived already, so it could arrive twice.').waitFor();
     await press('Cancel');
     expect(await open()).toBe(3);
     await card(/Not delivered/)
       .getByRole('button', { name: /^Send again/ })
       .click();
-    await told('It is on the way again.');
+    await told('It is being sent again.');
     await telegram.waitFor(() => answers(BO).some((text) => text.includes('hello')));
     await expect.poll(open).toBe(2);
   });
@@ -122,7 +122,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     await expect.poll(isOnLeave).toBe(true);
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
-    await told('It is on the way again.');
+    await told('It is being sent again.');
     const sent = () => answers(ANN).filter((text) => text === 'You said: perhaps').length;
     await telegram.waitFor(() => sent() === 2);
   });

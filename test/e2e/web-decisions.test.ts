@@ -103,7 +103,10 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await focused('Cancel');
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
-    await page.getByRole('status').getByText(`${rule} needs no approval from now on.`).waitFor();
+    await page
+      .getByRole('status')
+      .getByText(`From now on, ${rule} does not need approval.`)
+      .waitFor();
     await untilAnswer(chat, 'It said: It is');
     const settings = () => readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
     expect(settings()).toContain(rule);
@@ -125,7 +128,8 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
       await sendMessage(chat, `write ${name}`);
       await untilAnswer(chat, `Made ${name}`);
     }
-    const file = (name: string) => section('Files the agent wrote').getByRole('article', { name });
+    const file = (name: string) =>
+      section('Files written by the agent').getByRole('article', { name });
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole('button', { name: 'Refresh' }).click();
     const open = file('notes/one.md').getByRole('button', { name: 'Open: notes/one.md' });

@@ -62,7 +62,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await expect.poll(() => titles(desk)).toEqual(['a note about ships', 'Ann']);
     await desk.getByRole('button', { name: 'Chat menu' }).click();
     await desk.getByRole('button', { name: 'Rename…' }).click();
-    await desk.getByRole('textbox', { name: 'Name of the chat' }).fill('Harbor');
+    await desk.getByRole('textbox', { name: 'Chat name' }).fill('Harbor');
     await desk.keyboard.press('Enter');
     await seenBy(phone, () => titles(phone)).toEqual(['Harbor', 'Ann']);
     expect(

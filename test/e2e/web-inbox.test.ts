@@ -51,7 +51,7 @@ describe.runIf(chromiumUrl)("the page's inbox", () => {
     await expect.poll(titles).toEqual(['a note about ships', 'Ann']);
     await page.getByRole('button', { name: 'Chat menu' }).click();
     await page.getByRole('button', { name: 'Rename…' }).click();
-    await page.getByRole('textbox', { name: /^Name of the chat/ }).fill('Harbor');
+    await page.getByRole('textbox', { name: /^Chat name/ }).fill('Harbor');
     await page.keyboard.press('Enter');
     await expect.poll(titles).toEqual(['Harbor', 'Ann']);
     await page.reload();

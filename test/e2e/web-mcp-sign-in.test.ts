@@ -32,18 +32,18 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
     await expect.poll(status, { interval: 300 }).toContain('vault: not connected – it asks for a');
     const page = await scene.open();
     await openView(page, 'Status');
-    const button = page.getByRole('button', { name: 'Sign in at vault' });
+    const button = page.getByRole('button', { name: 'Sign in to vault' });
     await button.waitFor();
     expect(await findPageFaults(page)).toEqual([]);
     // The double consents immediately and redirects the browser back.
     await button.click();
-    await page.getByText('Signed in at vault.').waitFor();
+    await page.getByText('Signed in to vault.').waitFor();
     expect(page.url()).not.toMatch(/code=|state=/);
     await expect.poll(status, { interval: 300 }).toContain('vault: connected, 1 tools');
     await page.reload();
     await openView(page, 'Status');
     await page.getByText('Turns in the last 24 hours').waitFor();
-    expect(await page.getByRole('button', { name: 'Sign in at vault' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Sign in to vault' }).count()).toBe(0);
     await page.context().close();
   });
 

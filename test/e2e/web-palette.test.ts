@@ -123,7 +123,7 @@ describe.runIf(chromiumUrl)('the palette and the names of chats', () => {
   const rename = async (name: string) => {
     await page.getByRole('button', { name: 'Chat menu' }).click();
     await page.getByRole('button', { name: 'Rename…' }).click();
-    await page.getByRole('textbox', { name: 'Name of the chat' }).fill(name);
+    await page.getByRole('textbox', { name: 'Chat name' }).fill(name);
     await page.keyboard.press('Enter');
   };
 });

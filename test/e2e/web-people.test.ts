@@ -254,7 +254,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
       await page.keyboard.press('o');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      const address = await page.getByLabel('signs in with this link').inputValue();
+      const address = await page.getByLabel('can sign in with this link').inputValue();
       const token = address.split('#token=')[1] ?? '';
       expect(address).toBe(`${scene.parley.address}/#token=${token}`);
       const card = page.getByRole('article', { name });
@@ -289,7 +289,7 @@ describe('parley people', () => {
     const folder = makeDataFolder({});
     const people = (...args: string[]) => runCommand(['--data', folder.path, 'people', ...args]);
     try {
-      expect((await people()).out).toContain('no one has been added');
+      expect((await people()).out).toContain('No one has been added');
       const added = await people('add', 'Bo', '--role', 'viewer');
       expect(added).toMatchObject({ code: 0, err: '' });
       expect(added.out).toMatch(/http:\/\/127\.0\.0\.1:\d+\/#token=parley_signin_[\w-]{43}\n/);
@@ -301,7 +301,7 @@ describe('parley people', () => {
       expect((await people('revoke', 'Bo')).out).toBe('Bo is revoked; 0 sessions ended.\n');
       expect(await people('revoke', 'Bo')).toMatchObject({
         code: 1,
-        out: expect.stringContaining('No sign-in is called Bo'),
+        out: expect.stringContaining('There is no sign-in named Bo'),
       });
     } finally {
       folder.remove();

@@ -85,11 +85,11 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     const answers = () =>
       telegram.conversation(ANN).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
     telegram.say({ chat: ANN, text: 'hello?' });
-    const me = page.getByRole('button', { name: 'that is me' });
+    const me = page.getByRole('button', { name: "that's me" });
     await me.click();
     await page.getByText(`Owned by telegram:${ANN}`).waitFor();
     await page.getByText('Everything is set up.').waitFor();
-    expect(answers()[0]).toContain('“That is me”');
+    expect(answers()[0]).toContain("“That's me”");
     expect(answers()[0]).not.toContain('settings');
     const left = await call('channels/report', {});
     expect(left).toMatchObject({ waiting: [] });
@@ -146,7 +146,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
       await choice.selectOption('Discord');
       await channel.getByLabel('Token').fill(discord.token);
       await channel.getByRole('button', { name: 'Try the token' }).click();
-      const link = channel.getByRole('link', { name: 'Invite it to a server' });
+      const link = channel.getByRole('link', { name: 'Invite the bot to a server' });
       await link.waitFor();
       const address = new URL((await link.getAttribute('href')) ?? '');
       expect(address.origin + address.pathname).toBe('https://discord.com/oauth2/authorize');
@@ -172,7 +172,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
       await channel.getByRole('button', { name: /^(Open|Change): Connect a channel/ }).click();
       await channel.getByRole('combobox', { name: 'Channel' }).selectOption('Slack');
       await channel.getByText('/channels/slack/default/').waitFor();
-      await channel.getByText('What is not durable there').click();
+      await channel.getByText('What is not durable on this platform').click();
       await channel.getByText('Modals are not used').waitFor();
       const tryIt = channel.getByRole('button', { name: 'Try it' });
       expect(await tryIt.isDisabled()).toBe(true);

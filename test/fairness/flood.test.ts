@@ -85,7 +85,7 @@ describe(`one chat with ${MESSAGES} messages`, () => {
       expect(stories).toHaveLength(MESSAGES);
       const refused = stories.filter(({ outcome }) => outcome === 'refused');
       expect(new Set(refused.map(({ reason }) => reason))).toEqual(
-        new Set([`${MAY_WAIT} messages of this conversation are already waiting`]),
+        new Set([`${MAY_WAIT} messages in this conversation are already waiting`]),
       );
       expect(stories.filter(({ outcome }) => outcome === 'waiting')).toHaveLength(MAY_WAIT);
       expect(refused).toHaveLength(MESSAGES - MAY_WAIT - 1);
@@ -93,7 +93,9 @@ describe(`one chat with ${MESSAGES} messages`, () => {
       const told = scene.answers(FLOODER);
       expect(told.length).toBeGreaterThan(0);
       expect(told.length).toBeLessThan(5);
-      expect(told[0]).toContain('I did not take that one: 50 of your messages still wait');
+      expect(told[0]).toContain(
+        'I did not accept that message, because 50 of your messages are still waiting',
+      );
       expect(memoryOf(pid) - before).toBeLessThan(150);
       held.release();
       await scene.telegram.waitFor(
@@ -126,12 +128,12 @@ describe('all chats together', () => {
     expect(accepted.length).toBeLessThanOrEqual(4);
     for (const chat of refused) {
       expect(await scene.untilAnswers(chat, 1)).toEqual([
-        expect.stringContaining('messages of other chats wait'),
+        expect.stringContaining('messages in other chats are waiting'),
       ]);
     }
     const [chat = 0] = refused;
     expect(await inStore((store) => store.decisions.stories(placeOf(chat), 9))).toMatchObject([
-      { outcome: 'refused', reason: '4 messages of all chats are already waiting' },
+      { outcome: 'refused', reason: '4 messages in all chats are already waiting' },
     ]);
     held.release();
     for (const each of accepted) {

@@ -106,7 +106,7 @@ describe('parley heartbeat convert', () => {
   it.each([
     ['prose', 'I have done it!', 'it is not in Parley’s form'],
     ['an unknown time', OWN.replace('30 min', 'often'), 'found "often"'],
-    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'are not in it'],
+    ['a task less', OWN.slice(OWN.indexOf('## plan')), 'are missing'],
     ['nothing to do', '## a\n- every: 1 h\n', 'found nothing'],
   ])('[H11] refuses a proposal with %s, even with --yes', async (_what, said, why) => {
     answer = said;
@@ -118,7 +118,7 @@ describe('parley heartbeat convert', () => {
   it('[H11] shows the text that a proposal omits', async () => {
     answer = OWN.replace(' with Bo', '').replace(' of the harbour', ' of the\n  harbour');
     expect(await convert({ dryRun: true })).toBe(0);
-    expect(printed).toMatch(/Words of the previous tasks that it lacks: .*with/);
+    expect(printed).toMatch(/Words from the previous tasks that are missing: .*with/);
   });
 
   it('[H11] extracts the answer from a code fence', async () => {
@@ -166,7 +166,7 @@ describe('parley heartbeat convert', () => {
 
   it('[H11] reports a failed model, and changes nothing', async () => {
     model.fault({ kind: 'status', status: 401 });
-    await expect(convert({ yes: true })).rejects.toThrow('The model made no proposal');
+    await expect(convert({ yes: true })).rejects.toThrow('The model did not make a proposal');
     expect(file()).toBe(OTHER);
   });
 

@@ -231,7 +231,7 @@ describe('a check before a heartbeat task', () => {
         writeWorkspaceFile(folder, 'heartbeat-state.json', JSON.stringify(state));
       };
       await rewound();
-      expect(await reasonOfRest()).toBe('mail: nothing is new');
+      expect(await reasonOfRest()).toBe('mail: there is nothing new');
       expect(model.beats()).toHaveLength(1);
       writeWorkspaceFile(folder, 'mail.txt', 'three letters');
       await rewound();

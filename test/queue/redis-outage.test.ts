@@ -165,7 +165,7 @@ describe.runIf(redisUrl)('a Redis that is configured as a cache', () => {
     await turns.close();
     await server.stop();
     expect(lines).toEqual([
-      'Redis throws wake-ups away when its memory is full; set its maxmemory-policy to noeviction {"policy":"allkeys-lru"}',
+      'Redis discards wake-ups when its memory is full; set its maxmemory-policy to noeviction {"policy":"allkeys-lru"}',
     ]);
   });
 });

@@ -155,9 +155,14 @@ export function findChangedMeanings(before: unknown, now: object, path = ''): re
     );
   const { from = path, to = path, words = {} } = MOVES.find((move) => move.from.test(path)) ?? {};
   if (to === null) return [];
-  const expected = JSON.stringify(words[String(before)] ?? before);
-  const today = JSON.stringify(getValueAt(now, path.replace(from, to)));
+  const expected = formatMeaning(words[String(before)] ?? before);
+  const today = formatMeaning(getValueAt(now, path.replace(from, to)));
   return today === expected ? [] : [`${path}: ${expected} became ${today}`];
+}
+
+/** Formats a value as JSON. A problem has the same meaning even if its advice is worded better. */
+function formatMeaning(value: unknown): string {
+  return JSON.stringify(value, (key, inner) => (key === 'expected' ? undefined : inner));
 }
 
 /** Names may contain dots, so the longest existing name counts. */

@@ -12,7 +12,7 @@ const Code = { code: z.string().max(100) };
 
 export const operations = {
   pair: change(
-    'Let a stranger in by their pairing code; without a code, list pending requests',
+    'Let a stranger in by their pairing code, or list pending requests if there is no code',
     Code,
     async ({ store, clock }: PairingNeeds, { code }) =>
       unwrapAnswer('pairing-refused', await pairOutsideChat(store, code, clock)),

@@ -13,7 +13,7 @@ export interface ShownAgent {
   readonly profile: string | null;
   /** The chats that the agent answers, such as `chat telegram:-100` or `everything else`. */
   readonly routes: readonly string[];
-  /** The path of the workspace, which only owners see. */
+  /** The workspace path, which only owners see. */
   readonly workspace?: string;
   readonly owners?: readonly string[];
 }
@@ -25,7 +25,7 @@ interface AgentNeeds {
 
 export const operations = {
   list: read(
-    'All agents and the chats that each answers; folders, people and chats for owners only',
+    'List all agents and the chats they answer; only owners see folders, people and chats',
     {},
     async ({ agents }: AgentNeeds, _, { caller }) => {
       const all = await agents();

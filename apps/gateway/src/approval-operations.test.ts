@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** Suspends a turn that asks for the approval of a call. */
+/** Suspends a turn that asks for approval of a call. */
 async function askForApproval(): Promise<void> {
   await store.inbox.accept({
     ...{ conversationId: ID, route: ROUTE, receivedAt: 0 },
@@ -68,7 +68,7 @@ const decide = (decision: string) =>
   performOperation(services, 'approvals/decide', { code: CODE, decision }, CALL);
 
 describe('an approval decided on the page', () => {
-  it('[G05] wakes its turn and the chat in which it was asked, and only the first decision counts', async () => {
+  it('[G05] wakes its turn and the chat with the request, and only the first decision counts', async () => {
     expect(await decide('once')).toEqual({ text: 'Allowed: write.' });
     expect(woken).toEqual(['conversation', 'chat']);
     expect(allowed).toEqual([]);
@@ -78,9 +78,11 @@ describe('an approval decided on the page', () => {
     ]);
   });
 
-  it('[G05] is decided in full even while the queue is unavailable', async () => {
+  it('[G05] takes full effect even while the queue is unavailable', async () => {
     isQueueAway = true;
-    expect((await decide('always')).text).toContain('write a.md needs no approval from now on');
+    expect((await decide('always')).text).toContain(
+      'From now on, write a.md does not need approval',
+    );
     expect(allowed).toEqual(['write a.md']);
     expect(await store.approvals.recent(9)).toMatchObject([{ state: 'approved' }]);
     expect(lines.filter((line) => line.includes('the queue is away'))).toHaveLength(2);

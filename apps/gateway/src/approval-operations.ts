@@ -15,7 +15,7 @@ import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
 import { z } from 'zod';
 import { getFirstWords } from './why-operations.ts';
 
-/** A file that an agent wrote and that no person has released or marked as private yet. */
+/** A file written by an agent that nobody has released or marked as private yet. */
 interface ShownAgentFile {
   /** The path of the file in the workspace. */
   readonly name: string;
@@ -43,13 +43,13 @@ const FileDecision = {
  * failure.
  */
 export interface OperatorApprovals {
-  /** Calls that need no approval according to the settings. */
+  /** Calls that do not need approval according to the settings. */
   readonly rules: {
     list(): readonly string[];
     allow(rule: string): Promise<void>;
     revoke(rule: string): Promise<void>;
   };
-  /** Files that the agent wrote and that no person has released yet (W09). */
+  /** Files written by the agent that nobody has released yet (W09). */
   readonly files: {
     list(): Promise<readonly ShownAgentFile[]>;
     settle(
@@ -57,7 +57,7 @@ export interface OperatorApprovals {
     ): Promise<{ readonly text: string }>;
     /**
      * Returns the change that a pending call would make to a file, as a line diff; null if the call
-     * changes no file.
+     * does not change a file.
      */
     diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
   };
@@ -68,7 +68,7 @@ interface ApprovalNeeds extends WakeServices<DeadLetterWake> {
   readonly clock: Clock;
   readonly scrub: Scrub;
   readonly defaultAgent: string;
-  /** Returns the approvals of the named agent; without a name, of the default agent. */
+  /** Returns the approvals for the named agent, or for the default agent if no name is given. */
   approvals(agent: string | undefined): Promise<OperatorApprovals>;
 }
 
@@ -79,7 +79,7 @@ const RUNNING = { running: true } as const;
 /** Decisions about tool calls (G05) and about agent-written files (W09). */
 export const operations = {
   list: read(
-    'Approval requests and their decisions, newest first; `next` is the `before` of the page after it',
+    'List approval requests and their decisions, newest first; pass `next` as `before` to get the next page',
     {
       before: Count.positive().optional(),
       limit: Count.min(1).max(MAX_LISTED).default(30),
@@ -92,7 +92,7 @@ export const operations = {
     },
   ),
   waiting: read(
-    'Pending approval requests, oldest first, in full and with the diff of the file that each would change',
+    'List pending approval requests in full, oldest first, each with a diff if it would change a file',
     {},
     async (needs: ApprovalNeeds) => {
       const waiting = await needs.store.approvals.waiting(needs.clock());
@@ -107,7 +107,7 @@ export const operations = {
     RUNNING,
   ),
   decide: change(
-    'Decide an approval request; of several decisions, including those in the chat, the first one counts',
+    'Decide an approval request; if there are several decisions, on the page or in the chat, the first one counts',
     { code: z.string().max(100), decision: z.enum(['once', 'always', 'refuse']) },
     async (needs: ApprovalNeeds, { code, decision }, { caller }) => ({
       text: await decideApproval(needs, code, decision, `console:${caller.person ?? 'owner'}`),
@@ -115,7 +115,7 @@ export const operations = {
     RUNNING,
   ),
   rules: read(
-    'Calls that the settings exempt from approval',
+    'List the calls that the settings exempt from approval',
     {},
     async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
       rules: (await approvals(agent)).rules.list(),
@@ -132,7 +132,7 @@ export const operations = {
     RUNNING,
   ),
   files: read(
-    'Files that the agent wrote and that no person has released or kept private yet',
+    'List the files written by the agent that nobody has released or kept private yet',
     {},
     async ({ approvals }: ApprovalNeeds, _, { agent }) => ({
       files: await (await approvals(agent)).files.list(),
@@ -140,7 +140,7 @@ export const operations = {
     RUNNING,
   ),
   'settle-file': change(
-    'Release a file that the agent wrote to everyone, or keep it private',
+    'Release a file written by the agent to everyone, or keep it private',
     FileDecision,
     async ({ approvals }: ApprovalNeeds, order, { agent }) =>
       (await approvals(agent)).files.settle(order),
@@ -182,9 +182,9 @@ async function decideApproval(
     await (await approvals(getConversationAgent(conversationId))).rules.allow(rule);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    throw createRefusal('no-rule', `${text} But only this once: ${error.message}`);
+    throw createRefusal('no-rule', `${text} This applies only once: ${error.message}`);
   }
-  return `${text} ${rule} needs no approval from now on.`;
+  return `${text} From now on, ${rule} does not need approval.`;
 }
 
-const NO_RULE = 'But only this once: no rule can allow exactly such calls.';
+const NO_RULE = 'This applies only once, because no rule can match only such calls.';

@@ -81,7 +81,7 @@ describe('BOOT.md at startup', () => {
     expect(woken).toEqual(['telegram:default:42']);
   });
 
-  it('[W08] runs once per start, and again at the next start', async () => {
+  it('[W08] runs once at each start', async () => {
     await store.inbox.accept(written('telegram', '42'));
     await runBoot(deps);
     await runBoot(deps);
@@ -90,14 +90,14 @@ describe('BOOT.md at startup', () => {
     expect(await waiting('telegram', '42')).toHaveLength(2);
   });
 
-  it('[W08] does not run when BOOT.md is empty', async () => {
+  it('[W08] does not run if BOOT.md is empty', async () => {
     await store.inbox.accept(written('telegram', '42'));
     expect(await runBoot({ ...deps, saysSomething: async () => false })).toBe('nothing-to-do');
     expect(await waiting('telegram', '42')).toEqual([]);
     expect(woken).toEqual([]);
   });
 
-  it('[W08] does not run before an owner has written, and logs the reason', async () => {
+  it('[W08] does not run until an owner has written, and the log states the reason', async () => {
     await store.inbox.accept(written('telegram', '7', { fromOwner: false }));
     expect(await runBoot(deps)).toBe('no-owner');
     expect(lines.join()).toContain('no owner has written');

@@ -10,7 +10,6 @@ export interface BootDeps extends OwnerChatDeps {
   readonly lanes: Pick<WakeUpQueue, 'wake'>;
   /** Returns whether BOOT.md exists and is not empty. */
   readonly saysSomething: () => Promise<boolean>;
-  /** An id that is unique to this start. */
   readonly startId: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -18,7 +17,7 @@ export interface BootDeps extends OwnerChatDeps {
 
 /**
  * Has the agent follow BOOT.md once per start (W08), through a message in the direct chat that an
- * owner used last. The promise never rejects, because startup must not depend on BOOT.md.
+ * owner used last. The promise never rejects, because a failure here must not stop startup.
  */
 export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
   const { log, store, startId, clock } = deps;
@@ -41,9 +40,9 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
 }
 
 /**
- * The message that wakes the agent after a start. The ⚙️ mark tells the model that no person wrote
- * the message, which the chat does not show. The last sentence keeps the agent silent if there is
- * nothing to report (G09).
+ * The message that wakes the agent after a start. The ⚙️ mark, which the chat does not show, tells
+ * the model that the message was not written by a person. The last sentence keeps the agent silent
+ * if there is nothing to report (G09).
  */
 const WORDS = `⚙️ Parley has just been started. Do now what BOOT.md in your workspace asks for (read it if it is not above). Your owner reads what you answer here; if there is nothing to tell, answer with exactly ${SILENT_TOKEN} and nothing else.`;
 
@@ -64,7 +63,7 @@ function createBootMessage(
     route: last.route,
     receivedAt: now,
     fromOwner: true,
-    reason: 'Parley was started, and BOOT.md says what to do then',
+    reason: 'Parley was started, and BOOT.md contains instructions for that',
     message: {
       channel,
       account,

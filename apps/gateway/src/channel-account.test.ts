@@ -19,7 +19,7 @@ import { type ChannelAccount, openAccount } from './channel-account.ts';
 /** Rights that a test grants and revokes. */
 class GivenRights implements AccountRights {
   readonly released: number[] = [];
-  /** Changes immediately, like the clock; the signals are aborted later. */
+  /** The held state changes immediately, like a clock; the signals are aborted later. */
   isHeld = true;
   #waiting: ((right: AccountRight) => void)[] = [];
   #lost: AbortController[] = [];
@@ -135,7 +135,7 @@ describe('an account that other gateways may serve', () => {
   } as const;
   /** Runs when an adapter starts; tests replace it. */
   let begins = (): void => {};
-  /** A platform that counts how often an adapter is created, started and stopped. */
+  /** A simulated platform that counts how often an adapter is created, started and stopped. */
   let made = 0;
   const definition: ChannelDefinition = {
     id: 'test',
@@ -191,7 +191,7 @@ describe('an account that other gateways may serve', () => {
     expect(states).toEqual(['standby', 'connected', 'starting', 'standby', 'connected']);
   });
 
-  it('[D09] keeps the adapter of a lost account from writing values that its successor would read', async () => {
+  it("[D09] keeps the adapter of a lost account from writing values that the account's next holder would read", async () => {
     const take = async (now: number) => {
       const acquired = await store.leases.acquire('account:test/default', `at ${now}`, 0);
       if (acquired.kind === 'busy') throw new Error('it is held');
@@ -211,7 +211,7 @@ describe('an account that other gateways may serve', () => {
     await current?.set(change('second'));
   });
 
-  it('[D09] sends no messages or previews after its lease has expired, including pending ones', async () => {
+  it('[D09] does not send messages or previews after its lease has expired, even if they were already pending', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     const chat = { channel: 'test', account: 'default', chatId: '1' };
@@ -227,7 +227,7 @@ describe('an account that other gateways may serve', () => {
     expect(happened).toEqual([expect.stringMatching(/starts$/)]);
   });
 
-  it('[D14] disconnects before it hands the account over, and then waits for the account again', async () => {
+  it('[D14] disconnects before the account is handed over, and then waits to get it back', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     const before = happened.length;
@@ -242,7 +242,7 @@ describe('an account that other gateways may serve', () => {
     expect(rights.released).toEqual([1, 2]);
   });
 
-  it('[D11] releases the right at shutdown, and reports that the account has stopped', async () => {
+  it('[D11] releases the right at shutdown and reports that the account has stopped', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     await account.stopReceiving();
@@ -268,7 +268,7 @@ describe('an account that other gateways may serve', () => {
     ['a listener that nobody awaits', () => setTimeout(guarded('tick', async () => broken()))],
     ['its library, in a timer,', () => setTimeout(uncaught)],
     ['its library, later,', () => void Promise.resolve().then(uncaught)],
-  ])('[D12] restarts the adapter and keeps the account when %s throws', async (_who, fails) => {
+  ])('[D12] restarts the adapter and keeps the account if %s throws', async (_who, fails) => {
     begins = () => {
       begins = () => {};
       fails();
@@ -282,7 +282,7 @@ describe('an account that other gateways may serve', () => {
     expect(rights.released).toEqual([]);
   });
 
-  it('[F12] takes the interval between edits from its settings, including changed settings', async () => {
+  it('[F12] uses the interval between edits from its settings, even after the settings change', async () => {
     expect(account.updateEveryMs()).toBe(0);
     const answers = { ...rules.policy.answers, editSeconds: 2 };
     account.useRules({ ...rules, policy: { ...rules.policy, answers } });

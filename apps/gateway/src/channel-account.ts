@@ -22,7 +22,7 @@ import {
 } from './accounts/connect-account.ts';
 
 /**
- * A channel account of this gateway, either connected or on standby while another gateway is
+ * One of this gateway's channel accounts, either connected or on standby while another gateway is
  * connected.
  */
 export interface ChannelAccount {
@@ -31,8 +31,8 @@ export interface ChannelAccount {
   /** Returns whether the rate limits permit a preview in this chat at the moment. */
   mayPreview(route: ReplyRoute): boolean;
   /**
-   * Returns the minimum interval (ms) between two updates of a growing answer, from the settings.
-   * Built-in front ends have no limit.
+   * Returns the minimum interval (ms) between two updates of an answer in progress, from the
+   * settings. Built-in front ends have no limit.
    */
   updateEveryMs(): number;
   /**
@@ -51,7 +51,7 @@ export interface ChannelAccount {
 
 const RETRY_DELAY_MS = 5_000;
 /**
- * Restart delays in ms. A failed adapter is restarted after an increasing delay; after `PEACE_MS`
+ * Restart delays in ms. A failed adapter is restarted after an increasing delay. After `PEACE_MS`
  * without a failure, the delay starts at the minimum again.
  */
 const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
@@ -62,8 +62,8 @@ const HAND_OVER_GRACE_MS = 3_000;
 
 /**
  * Opens an account: connects it when no other gateway is connected, and again each time another
- * gateway has released it. Rejects if the adapter cannot be created. If a platform is down, the
- * account's state shows this instead.
+ * gateway has released it. Rejects if the adapter cannot be created. If a platform is down, opening
+ * succeeds and the account's state reports the problem.
  */
 export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise<ChannelAccount> {
   const account = new OpenAccount(deps, plan);
@@ -84,11 +84,11 @@ class OpenAccount implements ChannelAccount {
   #session: AccountSession | undefined;
   #right: AccountRight | null = null;
   #life: Promise<void> | undefined;
-  /** Aborted with the error when the adapter fails where no caller awaits it. */
+  /** Aborted with the error if the adapter fails where no caller is waiting for it. */
   #fault = new AbortController();
-  /** Contract violations by all adapters of this account. */
+  /** Violations of the adapter contract by all adapters of this account. */
   readonly #defects: Defects;
-  /** Sets the right under which the newest adapter may write. */
+  /** Sets the right that the newest adapter needs for writing. */
   #bind: (right: AccountRight) => void = () => {};
 
   constructor(deps: AccountDeps, plan: AccountPlan) {
@@ -248,7 +248,8 @@ class OpenAccount implements ChannelAccount {
   }
 
   /**
-   * The adapter's code is at fault, so an automatic retry would repeat its effects in the chats.
+   * The adapter's code is at fault, so an automatic retry would repeat the same effects in the
+   * chats.
    */
   async #stayStopped({ message: reason }: DefectiveError, isGone: AbortSignal): Promise<void> {
     const { channel, account } = this.#name;
@@ -289,7 +290,7 @@ class OpenAccount implements ChannelAccount {
     this.#fault = fault;
     const { channel, account } = this.#name;
     const { store } = this.#deps;
-    // An adapter writes under the right with which it was connected, even if this gateway has
+    // An adapter writes with the right under which it was connected, even if this gateway has
     // acquired a newer right.
     let current = store.adapterValues(channel, account);
     let holdsAccount = (): boolean => false;
@@ -328,7 +329,10 @@ class OpenAccount implements ChannelAccount {
   async #release(right: AccountRight): Promise<void> {
     this.#right = null;
     await right.release().catch((error: unknown) => {
-      this.#deps.log.warn({ reason: reasonOf(error) }, 'others must wait for this account');
+      this.#deps.log.warn(
+        { reason: reasonOf(error) },
+        'other gateways have to wait for this account',
+      );
     });
   }
 

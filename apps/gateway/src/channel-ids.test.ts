@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 
-/** Ids in the form in which the messages of each channel contain them. */
+/** Ids in the form that each channel uses in messages. */
 const CARRIED = {
   web: { person: ['owner'], direct: ['main', '0123456789abcdef0123456789abcdef', '@helper/main'] },
   terminal: { person: ['owner'], direct: ['main'] },
@@ -32,7 +32,7 @@ const forms = CHANNEL_DEFINITIONS.flatMap(({ id, ids }) =>
   Object.entries(ids ?? {}).flatMap(([kind, form]) => (form === null ? [] : [{ id, kind, form }])),
 );
 
-describe('[D12] the id format of each channel', () => {
+describe('[D12] the format of ids on each channel', () => {
   it('is declared by every channel', () => {
     expect(CHANNEL_DEFINITIONS.filter(({ ids }) => ids === undefined)).toEqual([]);
   });
@@ -56,21 +56,18 @@ describe('[D12] the id format of each channel', () => {
     fc.string({ unit: 'binary', maxLength: 40 }),
   );
 
-  it.each(forms)(
-    'rejects any other text as invalid, and suggests a fix: $kind of $id',
-    ({ form }) => {
-      fc.assert(
-        fc.property(text, (written) => {
-          const read = readId(written, [form]);
-          if (read.kind === 'wrong') {
-            expect(read.expected).toContain(form.howToFind);
-            return;
-          }
-          expect(form.normalize(read.id)).toBe(read.id);
-          expect(read.id).toMatch(/^[!-~]+$/);
-        }),
-        toRunOptions(500),
-      );
-    },
-  );
+  it.each(forms)('rejects other text as invalid and suggests a fix: $kind of $id', ({ form }) => {
+    fc.assert(
+      fc.property(text, (written) => {
+        const read = readId(written, [form]);
+        if (read.kind === 'wrong') {
+          expect(read.expected).toContain(form.howToFind);
+          return;
+        }
+        expect(form.normalize(read.id)).toBe(read.id);
+        expect(read.id).toMatch(/^[!-~]+$/);
+      }),
+      toRunOptions(500),
+    );
+  });
 });

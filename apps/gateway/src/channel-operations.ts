@@ -23,22 +23,21 @@ import type { AccountName } from './accounts/account-rights.ts';
 export interface Accounts {
   status(): readonly AccountStatus[];
   /**
-   * Returns the plan of an account; undefined if the settings do not contain the account, and
-   * without `rules` if its settings are invalid.
+   * Returns an account's plan; undefined if the account is not in the settings, and without `rules`
+   * if its settings are invalid.
    */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined;
   pause(name: AccountName, by: string): Promise<void>;
   resume(name: AccountName): Promise<void>;
-  /** Reconnects an account; absent in processes that connect no accounts. */
+  /** Reconnects an account; absent in processes that do not connect accounts. */
   reconnect?(name: AccountName): Promise<void>;
   /**
-   * Asks the gateway that is connected as the account to reconnect it; null if this gateway is
-   * connected, or if none is.
+   * Asks the gateway that is connected as the account to reconnect it; null if that is this
+   * gateway, or if no gateway is connected.
    */
   reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
 }
 
-/** Changes the channel settings. */
 export interface ChannelSettings {
   /**
    * Adds a group to `access.allowGroups`. On failure, throws ParleyError and leaves the settings
@@ -62,21 +61,21 @@ interface ChannelNeeds extends WakeServices<DeadLetterWake> {
 /** How long (ms) an operation waits for the outcome before it responds. */
 const ANSWERED_WITHIN_MS = 3_000;
 const POLL_INTERVAL_MS = 100;
-/** The number of recent parts of a chat that are searched for the test message. */
+/** How many of a chat's most recent message parts are searched for the test message. */
 const MAX_RECENT = 10;
-/** Built-in front ends cannot be paused, because no page would be left to resume them. */
+/** Built-in front ends cannot be paused, because there would be no page left to resume them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 const Account = { channel: z.string(), account: z.string() };
 /**
- * Operators decide about strangers and groups, so the responses name these, but no other people.
+ * Operators decide about strangers and groups, so the responses name strangers and groups, but no
+ * other people.
  */
 const OPERATOR = { role: 'operator' } as const;
 
-/** Operations on channels (U03, F05). */
 export const operations = {
   report: read(
-    'Accounts and their state, people waiting for access, groups that wrote',
+    'List the accounts with their state, the people waiting for access, and the groups with messages',
     {},
     async ({ store, clock, channels }: ChannelNeeds, _, { caller }) => {
       const deps = await channels();
@@ -86,7 +85,7 @@ export const operations = {
       ]);
       const report = {
         accounts: deps.accounts.status().map((status) => toShownAccount(deps, status)),
-        /** The oldest request comes first. The names and titles of applicants are untrusted. */
+        /** The oldest request comes first. Applicants' names and titles are untrusted. */
         waiting: waiting.map(({ route: _, ...applicant }) => applicant),
         /** The most recently seen group comes first. */
         groups: groups.filter((group) => isGroupNotAllowed(deps.accounts, group)),
@@ -96,14 +95,14 @@ export const operations = {
     OPERATOR,
   ),
   pause: change(
-    'Disconnect an account; its messages wait at the platform',
+    'Disconnect an account; the platform keeps its messages until the account is resumed',
     Account,
     async ({ channels }: ChannelNeeds, name, { caller }) => {
       const deps = await channels();
       findStatus(deps.accounts, name);
       if (LOCAL.has(name.channel)) {
         throw createChannelRefusal(
-          `${formatAccount(name)} is a part of Parley itself and cannot be paused.`,
+          `${formatAccount(name)} is built into Parley and cannot be paused.`,
         );
       }
       return waitUntilSettled(deps, name, deps.accounts.pause(name, caller.name));
@@ -131,7 +130,7 @@ export const operations = {
       const deps = await channels();
       const { state } = findStatus(deps.accounts, name);
       if (deps.accounts.reconnect === undefined)
-        throw createChannelRefusal('No gateway is running here. Start it.');
+        throw createChannelRefusal('No gateway is running on this data folder. Start it first.');
       if (state.kind === 'paused')
         throw createChannelRefusal(`${formatAccount(name)} is paused. Resume it first.`);
       const answer = isPassedOn ? null : await deps.accounts.reconnectElsewhere?.(name);
@@ -140,7 +139,7 @@ export const operations = {
     OPERATOR,
   ),
   test: change(
-    'Send a test message to the chat of an owner there',
+    'Send a test message to an owner’s chat on that account',
     Account,
     async (needs: ChannelNeeds, name, { caller }) =>
       sendTest(needs, await needs.channels(), name, caller.role === 'owner'),
@@ -160,7 +159,7 @@ export const operations = {
       const mode = rules.policy.access.groups;
       if (mode !== 'allowlist') {
         throw createChannelRefusal(
-          `access.groups of ${formatAccount(name)} is ${mode}; set it to allowlist to allow single groups.`,
+          `access.groups for ${formatAccount(name)} is ${mode}; set it to allowlist to allow individual groups.`,
         );
       }
       const groups = await store.seenGroups.list();
@@ -176,8 +175,8 @@ export const operations = {
 };
 
 /**
- * Removes the codes that link a phone from a report. A person who scans such a code decides which
- * account answers here.
+ * Removes the codes that link a phone from an account report. Whoever scans such a code decides
+ * which account answers here.
  */
 export function removeCodes<Report extends object>(report: Report): Report {
   const shown = JSON.stringify(report, (_key, value) =>
@@ -186,7 +185,7 @@ export function removeCodes<Report extends object>(report: Report): Report {
   return JSON.parse(shown);
 }
 
-/** Waits a few seconds at most for the state to settle; a platform may take longer. */
+/** Waits up to a few seconds for the state to settle; a platform may take longer. */
 async function waitUntilSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
   await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
   return toShownAccount(deps, findStatus(deps.accounts, name));
@@ -200,7 +199,7 @@ function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): Acco
   if (found !== undefined) return found;
   throw createRefusal(
     'account-unknown',
-    `The settings have no account ${formatAccount(name)}. "parley channels" lists all.`,
+    `The settings do not contain the account ${formatAccount(name)}. "parley channels" lists all accounts.`,
   );
 }
 
@@ -211,11 +210,11 @@ function toShownAccount(
   { accounts, settings }: OperatorChannels,
   { channel, account, state, defects, webhook }: AccountStatus,
 ) {
-  // On the page and in the terminal, these rules do not decide who may write.
+  // These rules do not apply to the page and the terminal.
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
   const access = rules && {
     ...rules.policy.access,
-    /** The number of people that the settings allow by name. */
+    /** The number of people whom the settings allow by name. */
     allow: rules.policy.access.allow.length,
     activation: rules.policy.activation,
   };
@@ -226,7 +225,6 @@ function toShownAccount(
     ...getReasonAndFix(state),
     ...(access && { access }),
     canPause: !LOCAL.has(channel),
-    /** Whether groups can be allowed individually. */
     canAllowGroups: settings !== undefined && access?.groups === 'allowlist',
   };
 }
@@ -247,14 +245,14 @@ function getReasonAndFix(state: AccountState): { readonly reason?: string; reado
     case 'retrying':
       return {
         reason: state.reason,
-        fix: 'Parley keeps trying. If this lasts, check that this machine and the platform are online.',
+        fix: 'Parley keeps trying. If the problem persists, check that this machine and the platform are online.',
       };
     case 'pairing':
       return { reason: 'No phone is linked.', fix: HOW_TO_LINK[state.how] };
     case 'standby':
       return { reason: `Another gateway, ${state.holder}, is connected.` };
     case 'paused':
-      return { fix: 'Messages wait at the platform until the account is resumed.' };
+      return { fix: 'The platform keeps messages until the account is resumed.' };
     case 'starting':
     case 'connected':
     case 'stopped':
@@ -278,7 +276,7 @@ async function sendTest(
   const serves = (channel: string, account: string) => isSameAccount({ channel, account }, name);
   const { owners = [], agents } = accounts.planOf(name)?.rules ?? {};
   let chat: Awaited<ReturnType<typeof findOwnerChat>> = null;
-  // With several agents, the owner may have written to any of them.
+  // If there are several agents, the owner may have written to any of them.
   for (const [agentName, own] of agents?.rights ?? [[undefined, { owners }] as const]) {
     chat ??= await findOwnerChat({ store, owners: own.owners, agentName, serves });
   }
@@ -289,7 +287,7 @@ async function sendTest(
   }
   const { replyToMessageId: _, ...route } = chat.last.route;
   const now = clock();
-  const text = `⚙️ A test message, sent at ${new Date(now).toISOString().slice(11, 19)} UTC.`;
+  const text = `⚙️ This is a test message, sent at ${new Date(now).toISOString().slice(11, 19)} UTC.`;
   const [first, ...others] = renderNoticeParts(text, route);
   if (first === undefined) throw createChannelRefusal('There is nothing to send.');
   await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
@@ -299,7 +297,7 @@ async function sendTest(
   return { text: await waitForFate({ store, monotonic }, route, sent) };
 }
 
-/** Waits briefly until the platform has accepted or rejected the message. */
+/** Waits briefly for the platform to accept or reject the message. */
 async function waitForFate(
   { store, monotonic }: Pick<ChannelNeeds, 'store'> & Pick<OperatorChannels, 'monotonic'>,
   { channel, account, chatId }: AccountName & { readonly chatId: string },
@@ -312,17 +310,17 @@ async function waitForFate(
     const entry = entries.findLast(
       ({ part, createdAt }) => createdAt >= sent.at && part.body.plain === sent.text,
     );
-    if (entry?.state === 'sent') return `The test message has arrived ${where}.`;
+    if (entry?.state === 'sent') return `The test message arrived ${where}.`;
     if (entry?.state === 'failed') {
       throw createChannelRefusal(`The platform rejected the test message ${where}: ${entry.error}`);
     }
     await sleep(POLL_INTERVAL_MS);
   }
-  return `The test message is on its way ${where} but has not arrived after ${ANSWERED_WITHIN_MS / 1_000} s.`;
+  return `The test message ${where} was sent but has not arrived after ${ANSWERED_WITHIN_MS / 1_000} s.`;
 }
 
 /**
- * Returns false for groups that have been allowed since, and for groups whose account no longer
+ * Returns false for groups that have since been allowed, and for groups whose account no longer
  * exists.
  */
 function isGroupNotAllowed(

@@ -40,10 +40,12 @@ let isQueueAway = false;
 let lines: readonly string[];
 let log: ReturnType<typeof createRecordingLogger>['log'];
 let changes = 0;
+let memories: readonly object[] = [];
 beforeEach(async () => {
   stopped.length = 0;
   woken.length = 0;
   changes = 0;
+  memories = [];
   isQueueAway = false;
   ({ log, lines } = createRecordingLogger());
   store = await openMemoryStore({ clock: () => 0 });
@@ -71,7 +73,9 @@ type Name =
   | 'begin-inbox'
   | 'contents'
   | 'delete'
-  | 'people';
+  | 'people'
+  | 'rewind'
+  | 'branch';
 const ID = 'web:default:c%3A1';
 const CALL = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as const;
 
@@ -100,11 +104,84 @@ function ask<N extends Name>(
     }),
     answerPrinter: async () => printer,
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
+    memory: async () => ({
+      workspace: { for: ({ kind }: { kind: string }) => kind },
+      service: { list: async (view: string) => (view === 'owner' ? memories : []) },
+    }),
   } as unknown as Services;
   return performOperation<`conversations/${N}`>(services, `conversations/${name}`, input, call);
 }
 
+/** Answers a message whose turn called a tool. */
+async function answer(id: string): Promise<void> {
+  const turnId = `t${id}`;
+  const work = { conversationId: ID, owner: 'w', leaseMs: 1_000 };
+  const started = await store.lanes.begin(work, 'collect', turnId, 5);
+  if (started.kind !== 'turn') throw new Error(started.kind);
+  const calls = [{ name: 'exec', arguments: JSON.stringify({ command: `make ${SECRET}` }) }];
+  const content = { kind: 'model', calls };
+  await store.turns.appendStep(started.lease, turnId, { index: 0, content }, 5);
+  const begun = { kind: 'started', call: `${turnId}.0.0` };
+  await store.turns.appendStep(started.lease, turnId, { index: 1, content: begun }, 5);
+  const entries = ['user', 'assistant'].map((role) => ({
+    role: role === 'user' ? ('user' as const) : ('assistant' as const),
+    content: { text: `${role} ${id}` },
+  }));
+  const commit = { turnId, outcome: 'answered', entries, parts: [], usage: null } as const;
+  await store.lanes.commit(started.lease, commit, 5);
+  await store.lanes.release(started.lease);
+}
+
 describe('conversations', () => {
+  it('[G23] are rewound to a message, with a list of what stays done and was saved', async () => {
+    const from = { channel: 'web', chat: 'c1', message: '2', conversation: ID, session: 0 };
+    memories = [
+      { name: 'memory/user.md', entry: { id: 'a1', text: 'likes tea', from } },
+      {
+        name: 'memory/user.md',
+        entry: { id: 'b2', text: 'other', from: { ...from, message: '1' } },
+      },
+    ];
+    for (const id of ['1', '2']) {
+      await store.inbox.accept(message(id, `text ${id} ${SECRET}`));
+      await answer(id);
+    }
+    expect(await ask('rewind', { id: ID, message: '2' })).toEqual({
+      questions: ['text 2 [secret]'],
+      effects: [{ tool: 'exec', about: 'make [secret]', state: 'unknown' }],
+      memories: [{ file: 'memory/user.md', id: 'a1', text: 'likes tea' }],
+      ...{ wasStopped: false, setAside: 0 },
+    });
+    expect(await ask('messages', { id: ID })).toMatchObject({
+      messages: [{ history: 'now' }, { history: 'rewound' }],
+    });
+    await expect(ask('rewind', { id: ID, message: 'i2' })).rejects.toThrow('no longer sees');
+    await store.inbox.accept(message('3', 'text 3'));
+    await store.lanes.begin({ conversationId: ID, owner: 'w', leaseMs: 9 }, 'collect', 't3', 5);
+    expect(await ask('rewind', { id: ID })).toMatchObject({ wasStopped: true });
+    expect(stopped).toEqual([ID]);
+    expect(await ask('rewind', { id: ID })).toMatchObject({ memories: [{ id: 'b2' }] });
+    await expect(ask('rewind', { id: ID })).rejects.toThrow('nothing to take back');
+    await expect(ask('rewind', { id: 'nobody' })).rejects.toThrow('no such conversation');
+  });
+
+  it('[G23] are branched into a chat on the page', async () => {
+    await store.inbox.accept({ ...message('1', 'text 1'), fromOwner: true });
+    await answer('1');
+    const { chatId, conversationId } = await ask('branch', { id: ID, requestId: 'r' });
+    expect(await ask('branch', { id: ID, requestId: 'r' })).toMatchObject({ chatId });
+    const { messages } = await ask('messages', { id: conversationId });
+    expect(messages.map(({ text }) => text)).toEqual([
+      'user 1',
+      'assistant 1',
+      expect.stringContaining('This is a copy of Ann up to here'),
+    ]);
+    const empty = ask('branch', { id: ID, message: '1', requestId: 'r2' });
+    await expect(empty).rejects.toThrow('nothing to copy');
+    const unknown = ask('branch', { id: ID, message: 'i99', requestId: 'r2' });
+    await expect(unknown).rejects.toThrow('no longer sees');
+  });
+
   it('[U08] are listed with the beginning of their text, without secrets', async () => {
     const long = `${'word '.repeat(22)}${SECRET} and more and more and more and more`;
     await store.inbox.accept(message('1', long));
@@ -113,7 +190,7 @@ describe('conversations', () => {
     expect(await ask('list', {})).toMatchObject({ conversations: [first], next: null });
   });
 
-  it('[U08] are shown one at a time, with their messages page by page', async () => {
+  it('[U08] are shown one at a time, with their messages in pages', async () => {
     for (const id of ['1', '2', '3']) await store.inbox.accept(message(id, `text ${id}`));
     expect(await ask('show', { id: ID })).toMatchObject({
       ...{ title: 'Ann', agent: 'Polly', model: null, models: ['m2'], usualModel: 'm1' },
@@ -125,7 +202,7 @@ describe('conversations', () => {
     await expect(ask('show', { id: 'nobody' })).rejects.toThrow('no such conversation');
   });
 
-  it('[F14] name their agents in lists and in search results', async () => {
+  it('[F14] show the names of their agents in lists and in search results', async () => {
     const asked = message('1', 'the garden');
     await store.inbox.accept(asked);
     const conversationId = `@support/${asked.conversationId}`;
@@ -138,7 +215,7 @@ describe('conversations', () => {
     expect(await ask('search', { words: 'garden' })).toMatchObject({ hits: agents });
   });
 
-  it('[U08] are searched, and no excerpt contains a secret', async () => {
+  it('[U08] can be searched, and excerpts do not contain secrets', async () => {
     await store.inbox.accept(message('1', `the key ${SECRET} of the garden`));
     expect(await ask('search', { words: 'garden' })).toMatchObject({
       hits: [{ excerpt: 'the key [secret] of the garden', title: 'Ann' }],
@@ -146,7 +223,7 @@ describe('conversations', () => {
     });
   });
 
-  it('[U12] have the name that the reader gave them wherever they are shown', async () => {
+  it("[U12] are shown with the reader's own name for them everywhere", async () => {
     await store.inbox.accept(message('1', 'the garden'));
     await ask('take-over', { conversationId: ID });
     await ask('rename', { id: ID, title: 'Harbor' });
@@ -175,7 +252,7 @@ describe('conversations', () => {
     await expect(ask(name, input)).rejects.toMatchObject({ code: 'wrong-input' });
   });
 
-  it('[U08] are stopped, restarted and switched to another mode and model', async () => {
+  it('[U08] can be stopped, restarted and switched to another mode and model', async () => {
     await store.inbox.accept(message('1', 'hello'));
     await ask('set-mode', { id: ID, mode: 'ask' });
     await ask('set-model', { id: ID, model: 'm2' });
@@ -208,7 +285,7 @@ describe('conversations', () => {
     }
   });
 
-  it('[U12] list their people with rights, linked accounts, usage and limit, by most recent message', async () => {
+  it('[U12] list their people, most recent message first, with rights, linked accounts, usage and limit', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const boss = message('2', 'hi');
     const sender = { id: 'boss', name: 'Bo', isBot: false };
@@ -245,7 +322,7 @@ describe('conversations', () => {
     expect(next.conversations.map(({ id }) => id)).toEqual([ID]);
   });
 
-  it('[U12] are deleted only by owners, together with waiting and running work, and the lane is woken', async () => {
+  it('[U12] can be deleted only by owners; waiting and running work is deleted as well, and the lane is woken', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const operator = { caller: { ...CALL.caller, role: 'operator' } } as const;
     for (const name of ['contents', 'delete'] as const) {
@@ -262,7 +339,7 @@ describe('conversations', () => {
     }
   });
 
-  it('[U12] are taken over, answered and handed back, and each action is recorded with its author', async () => {
+  it('[U12] can be taken over, answered and handed back, and each action is recorded with its author', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     expect(await ask('take-over', { conversationId })).toEqual({ by: 'Ann', until: 3_600_000 });
@@ -300,7 +377,7 @@ describe('conversations', () => {
     ['hand-back', {}],
     ['reply', { text: 'Hi', as: 'self', requestId: 'r' }],
     ['takeovers', {}],
-  ])('[U12] can be led by owners only: %s', async (name, more) => {
+  ])('[U12] can be led only by owners: %s', async (name, more) => {
     await store.inbox.accept(message('1', 'hello'));
     const input = name === 'takeovers' ? more : { conversationId: ID, ...more };
     for (const role of ['viewer', 'operator'] as const) {
@@ -327,7 +404,7 @@ describe('conversations', () => {
     await expect(ask(name, input)).rejects.toMatchObject({ code });
   });
 
-  it('[U12] are answered, handed back and deleted even while the queue is unavailable', async () => {
+  it('[U12] can be answered, handed back and deleted even while the queue is unavailable', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     await ask('take-over', { conversationId });
@@ -342,7 +419,7 @@ describe('conversations', () => {
     expect(failed.at(-1)).toContain(ID);
   });
 
-  it('[U12] are named by a browser at its first visit, up to a limit', async () => {
+  it("[U12] get a browser's stored names at its first visit, up to a limit", async () => {
     await store.inbox.accept(message('1', 'hello'));
     const titles = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, nth) => [`web:${nth}`, 'x']));

@@ -22,6 +22,7 @@ import {
   throwMissingConversation,
 } from './inbox-operations.ts';
 import { printMessages } from './printed-messages.ts';
+import { rewindOperations } from './rewind-operations.ts';
 import { getFirstWords } from './why-operations.ts';
 
 interface ConversationNeeds extends WakeServices<DeadLetterWake> {
@@ -30,9 +31,9 @@ interface ConversationNeeds extends WakeServices<DeadLetterWake> {
   readonly scrub: Scrub;
   readonly defaultAgent: string;
   readonly bus: Pick<LiveBus, 'publish'>;
-  /** Shared by everyone who views conversations. */
+  /** This state is shared by everyone who views conversations. */
   answerPrinter(): Promise<AnswerPrinter>;
-  /** The models of the named agent, or of the default one. */
+  /** The models of the named agent, or of the default agent. */
   situation(agent: string | undefined): GatewayFacts | Promise<GatewayFacts>;
 }
 
@@ -52,25 +53,25 @@ const Mark = z
     return { inbox: inbox ?? 0, outbox: outbox ?? 0 };
   });
 
-/** The maximum length, in characters, of a text that a person writes into a chat. */
+/** The maximum length, in characters, of a message that a person writes into a chat. */
 const MAX_REPLY = 20_000;
 const DEFAULT_MINUTES = 60;
-/** The longest takeover that the database accepts: one day. */
+/** The longest takeover that the database accepts (one day). */
 const MAX_MINUTES = 24 * 60;
 const OneConversation = { conversationId: Id.id };
 
 /**
- * Operations on conversations of all channels (U08), including those behind `/mode`, `/model`,
- * `/new` and `/stop`.
+ * Operations on conversations on all channels (U08), including those that `/mode`, `/model`, `/new`
+ * and `/stop` perform.
  */
 export const operations = {
   list: read(
-    'Conversations, newest first; `next` is the `before` of the page after it. The first page has all pinned ones, and your names, pins and archive as `marks`',
+    'List conversations, newest first; pass `next` as `before` to get the next page. The first page contains all pinned conversations, and your names, pins and archive as `marks`',
     { before: Count.positive().optional(), limit: Limit },
     listConversationPage,
   ),
   show: read(
-    'One conversation with its model, spend and files, and the models available to it',
+    'Show one conversation with its model, spend and files, and the models available to it',
     Id,
     async ({ store, clock, situation }: ConversationNeeds, { id }, { caller }) => {
       const found =
@@ -82,7 +83,7 @@ export const operations = {
     { running: true },
   ),
   messages: read(
-    'Messages and answers, oldest first; `next` is the `before` of the page before it',
+    'List messages and answers, oldest first; pass `next` as `before` to get the previous page',
     { ...Id, before: Mark.optional(), until: Count.nonnegative().optional(), limit: Limit },
     async (needs: ConversationNeeds, { id, before = null, until = null, limit }) => {
       const asked = { conversationId: id, before, until, limit };
@@ -92,7 +93,7 @@ export const operations = {
     },
   ),
   search: read(
-    'Messages that contain these words, newest first; ask again while `missing` messages are not indexed yet',
+    'Search for messages that contain these words, newest first; repeat the request while `missing` messages are not indexed yet',
     { words: z.string().max(200), before: Mark.optional(), limit: Limit },
     async (needs: ConversationNeeds, { words: typed, before = null, limit }, { caller }) => {
       const { store, clock, scrub, defaultAgent } = needs;
@@ -112,7 +113,7 @@ export const operations = {
       performAction(needs, id, { kind: 'mode', to: mode }),
   ),
   'set-model': change(
-    'Choose another model for a conversation; null returns to the one in the settings',
+    'Choose another model for a conversation; null selects the model from the settings',
     { ...Id, model: z.string().nullable() },
     async (needs: ConversationNeeds, { id, model }) => {
       const { models } = await needs.situation(getConversationAgent(id));
@@ -149,29 +150,30 @@ export const operations = {
     takeOverConversation,
   ),
   'hand-back': change(
-    'Hand a conversation back to the agent; false when no person led it',
+    'Hand a conversation back to the agent; false if nobody had taken it over',
     OneConversation,
     handBackConversation,
   ),
   reply: change(
-    'Write into a chat as the agent or as yourself; repeating a request sends it once',
+    'Write into a chat as the agent or as yourself; a repeated request is sent only once',
     {
       ...OneConversation,
       text: z.string().min(1).max(MAX_REPLY),
       as: z.enum(['agent', 'self']),
       requestId: z.string().min(1).max(100),
-      /** The value of `newest` that the writer saw. Messages after it still get an answer. */
+      /** The value of `newest` that the writer saw. Later messages still get an answer. */
       seen: Count.nonnegative().optional(),
     },
     replyAsPerson,
   ),
   takeovers: read(
-    'Takeovers, how they ended, and replies of people, newest first',
+    "List takeovers, their ends, and people's replies, newest first",
     { before: Count.positive().optional(), limit: Limit },
     listTakeovers,
   ),
   ...inboxOperations,
   ...peopleOperations,
+  ...rewindOperations,
 };
 
 /** Returns a page of the list, with the caller's inbox state. */
@@ -256,17 +258,17 @@ async function replyAsPerson(
     case 'no-chat':
       throw createNoChatError();
     case 'empty':
-      throw createRefusal('empty-reply', 'This text would be invisible. Write something.');
+      throw createRefusal('empty-reply', 'This text would be invisible. Write visible text.');
     default: {
       const { kind, turnId, answered } = sent;
       const { conversationId: conversation, as } = order;
-      log.info({ conversation, turn: turnId, by, as }, 'a person wrote into a chat');
+      log.info({ conversation, turn: turnId, by, as }, 'a person wrote a message in a chat');
       return { turnId, isRepeated: kind === 'known', answered };
     }
   }
 }
 
-/** Merges takeovers and replies into one list of at most one page. */
+/** Merges takeovers and replies into a single page. */
 async function listTakeovers(
   { store, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
@@ -293,7 +295,7 @@ async function listTakeovers(
 function createNoChatError() {
   return createRefusal(
     'no-chat',
-    'A program leads this conversation through the API. It waits for the answer to its request and shows nothing else.',
+    'A program leads this conversation through the API. It waits for the answer to its request and does not show other messages.',
   );
 }
 

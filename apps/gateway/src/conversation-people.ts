@@ -19,7 +19,7 @@ interface PeopleNeeds {
  */
 export const peopleOperations = {
   people: read(
-    'People who wrote in a conversation lately, with their rights, linked accounts and use of today',
+    'List people who recently wrote in a conversation, with their rights, linked accounts and usage today',
     { id: z.string().max(700) },
     async (needs: PeopleNeeds, { id }) => {
       const { store, clock } = needs;
@@ -50,7 +50,7 @@ export const peopleOperations = {
           /** The person's other linked accounts. */
           linked: (link?.members ?? []).filter((member) => member !== person),
           today,
-          /** The limits per day; null if there are none or the person is an owner. */
+          /** The daily limits; null if there are none or if the person is an owner. */
           cap: isOwner || cap === undefined ? null : { tokens: cap.tokens, usd: cap.usd },
         };
       });

@@ -53,7 +53,7 @@ describe('dead letters', () => {
     expect(await letter(99)).toBeNull();
   });
 
-  it('[D06] are replayed in the order in which they failed, and the chat is woken', async () => {
+  it('[D06] are replayed in the order of their failures, and the chat is woken', async () => {
     await failPart('a');
     await failPart('b');
     const { letters } = await list({ limit: 5 });
@@ -67,7 +67,7 @@ describe('dead letters', () => {
     expect((await store.outbox.next(CHAT))?.part.body.text).toBe('a');
   });
 
-  it('[D06] are all replayed except parts that may have arrived, which require an explicit option', async () => {
+  it('[D06] are all replayed except message parts that may have arrived, which require an explicit option', async () => {
     await failPart('a');
     await failPart('b', 'unknown');
     expect(await settle({ action: 'replay', letters: { after: 0 } })).toMatchObject({
@@ -79,7 +79,7 @@ describe('dead letters', () => {
     expect((await settle({ ...only, evenTwice: true })).results).toHaveLength(1);
   });
 
-  it('[D06] are dropped individually or all at once, and only once', async () => {
+  it('[D06] can be dropped individually or all at once, and only once', async () => {
     await failPart('a');
     await failPart('b', 'unknown');
     const all: Order = { action: 'drop', letters: { after: 0 } };
@@ -88,7 +88,7 @@ describe('dead letters', () => {
     expect(woken).toEqual([]);
   });
 
-  it('[D06] are replayed even when no process can be woken', async () => {
+  it('[D06] are replayed even if no process can be woken', async () => {
     await failPart('a');
     isQueueDown = true;
     const { results } = await settle({ action: 'replay', letters: { after: 0 } });
@@ -100,7 +100,7 @@ describe('dead letters', () => {
     [{}, null, 3],
     [{ limit: '2' }, 2, 2],
     [{ limit: '5', before: '3' }, null, 2],
-  ])('[D06] are listed in pages according to a query: %j', async (query, next, count) => {
+  ])('[D06] are listed in pages for the query %j', async (query, next, count) => {
     for (const text of ['a', 'b', 'c']) await failPart(text);
     const page = await list(query);
     expect([page.next, page.letters.length]).toEqual([next, count]);

@@ -19,7 +19,7 @@ interface DeadLetterFacts {
   readonly chat: string;
   /** The conversation; null if Parley sent the message on its own initiative. */
   readonly conversationId: string | null;
-  /** The name in `routes` of the agent that answered; absent if unknown. */
+  /** The answering agent's name in `routes`; absent if unknown. */
   readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
@@ -27,21 +27,21 @@ interface DeadLetterFacts {
 interface FailedPart extends DeadLetterFacts {
   readonly kind: 'refused' | 'uncertain';
   readonly text: string;
-  /** The name of the part's file; empty if it has none. */
+  /** The name of the part's file; empty if the part has no file. */
   readonly file: string;
   readonly turnId: string | null;
   /**
    * The number of the part within its answer, starting at 1; null if it is not part of an answer.
    */
   readonly part: number | null;
-  /** The current delivery state of the part. */
+  /** The part's current delivery state. */
   readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 }
 
 interface UnansweredTurn extends DeadLetterFacts {
   readonly kind: 'unanswered';
   readonly turnId: string;
-  /** The total number of messages; some of them may not be shown. */
+  /** The total number of messages, including those that are not shown. */
   readonly count: number;
   readonly messages: readonly {
     readonly from: string;
@@ -49,19 +49,19 @@ interface UnansweredTurn extends DeadLetterFacts {
     readonly at: number;
   }[];
   /**
-   * The number of steps that the turn had completed when it failed. A replay may repeat their tool
-   * calls.
+   * The number of steps that the turn had completed when it failed. A replay may repeat the tool
+   * calls in these steps.
    */
   readonly steps: number;
 }
 
-/** A dead letter as shown to operators, in JSON. The texts of a dead letter are private. */
+/** A dead letter as shown to operators, in JSON. A dead letter's text is private. */
 export type ShownDeadLetter = FailedPart | UnansweredTurn;
 
 const MAX_EXCERPT = 300;
 const MAX_MESSAGES = 3;
 
-/** In lists, only the beginning of the text is shown. */
+/** Lists contain only the beginning of it. */
 function toShownDeadLetter(
   letter: DeadLetter,
   extent: 'excerpt' | 'whole',
@@ -105,7 +105,7 @@ function getLetterChat(letter: DeadLetter): string {
   return letter.kind === 'unanswered' ? letter.conversationId : '';
 }
 
-/** The default account is omitted, because most people have one unnamed account per platform. */
+/** The default account is omitted, because most people have only one account per platform. */
 function formatChatName({ channel, account, chatId }: ChatKey): string {
   return `${account === 'default' ? channel : `${channel}/${account}`}:${chatId}`;
 }
@@ -129,7 +129,7 @@ const FromQuery = z.coerce.number<number | string>().int().nonnegative();
 
 const Order = {
   action: z.enum(['replay', 'drop']),
-  /** The letters to act on, or all letters of the given kinds after `after`. */
+  /** The dead letters to act on, or all dead letters of the given kinds after `after`. */
   letters: z.union([
     z.array(Id).min(1).max(MAX_AT_ONCE),
     z.object({
@@ -140,15 +140,15 @@ const Order = {
         .default([...KINDS]),
     }),
   ]),
-  /** Whether to resend parts that may have arrived already; otherwise they are skipped. */
+  /** Whether to resend message parts that may have arrived already; otherwise they are skipped. */
   evenTwice: z.boolean().default(false),
 };
 type DeadLetterOrder = z.output<z.ZodObject<typeof Order>>;
 
-/** Operations on failed messages, which contain private texts (D06). */
+/** Operations on messages that failed (D06); they contain private text. */
 export const operations = {
   list: read(
-    'Open dead letters, newest first; `next` is the `before` of the following page',
+    'List open dead letters, newest first; pass `next` as `before` to get the next page',
     { before: FromQuery.optional(), limit: FromQuery.min(1).max(MAX_LISTED).default(MAX_LISTED) },
     async ({ store: { deadLetters }, defaultAgent }: DeadLetterNeeds, { before, limit }) => {
       const found = await deadLetters.open({ before, limit });
@@ -158,7 +158,7 @@ export const operations = {
     },
   ),
   show: read(
-    'One dead letter in full; null when there is none',
+    'Show one dead letter in full; null if it does not exist',
     { id: FromQuery },
     async ({ store, defaultAgent }: DeadLetterNeeds, { id }) => {
       const letter = await store.deadLetters.get(id);
@@ -166,7 +166,7 @@ export const operations = {
     },
   ),
   settle: change(
-    'Replay or drop dead letters, oldest first; `next` is where to continue, null when all are done',
+    'Replay or drop dead letters, oldest first; `next` shows where to continue and is null when all are done',
     Order,
     async (needs: DeadLetterNeeds, order) => {
       const { ids, next } = await listLettersToSettle(needs, order);
@@ -177,7 +177,7 @@ export const operations = {
   ),
 };
 
-/** The letters are sorted oldest first, so that the parts of an answer keep their order. */
+/** The dead letters are sorted oldest first, so that the parts of an answer keep their order. */
 async function listLettersToSettle(
   { store }: DeadLetterNeeds,
   { action, letters, evenTwice }: DeadLetterOrder,

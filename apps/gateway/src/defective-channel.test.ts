@@ -29,7 +29,7 @@ const rules = {
   limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
 } as const;
 
-/** Invalid receipts of a plugin: a wrong field, a wrong type, or no receipt. */
+/** Invalid receipts from a plugin: a wrong field, a wrong type, or no receipt. */
 const wrongReceipt = fc.oneof(
   fc.constantFrom(undefined, null, '', 'ok', 7, true, [], {}),
   fc.record({ messageId: fc.string() }),
@@ -49,7 +49,7 @@ let account: ChannelAccount;
 /** The text of each send, in order. */
 let sends: string[];
 
-/** Connects a channel as a plugin would provide it. */
+/** Connects a channel the way a plugin would provide it. */
 async function connect(send: (nth: number) => unknown): Promise<void> {
   sends = [];
   const definition: ChannelDefinition = {
@@ -122,7 +122,7 @@ describe("a plugin's channel that returns invalid receipts", () => {
   beforeEach(open);
   afterEach(close);
 
-  it('[F01] [D04] sends each part once, reports the fault to no chat, and is stopped after three faults', async () => {
+  it('[F01] [D04] sends each message part once, does not report the fault in chats, and is stopped after three faults', async () => {
     await fc.assert(
       fc
         .asyncProperty(fc.array(wrongReceipt, { minLength: 3, maxLength: 3 }), async (receipts) => {
@@ -130,7 +130,7 @@ describe("a plugin's channel that returns invalid receipts", () => {
           await owe(6);
           await until(() => expect(account.status().state.kind).toBe('failed'));
           expect(sends).toEqual(['part 0', 'part 1', 'part 2']);
-          // No part is uncertain, and no notice was added to the chat.
+          // No message part is uncertain, and no notice was sent to the chat.
           expect((await states()).toSorted()).toEqual([
             ...['pending', 'pending', 'pending'],
             ...['sent', 'sent', 'sent'],
@@ -159,11 +159,11 @@ describe("a plugin's channel that returns invalid receipts", () => {
     expect(status).toMatchObject({ state: { kind: 'connected' }, defects: { count: 1 } });
     expect(decideHealth([], [status])).toEqual({
       status: 'degraded',
-      reasons: ['board/default: defects of its adapter: 1'],
+      reasons: ['board/default: channel contract violations by its adapter: 1'],
     });
   });
 
-  it('[D04] causes one notice per part when every outcome is unknown', async () => {
+  it('[D04] causes one notice per message part if every outcome is unknown', async () => {
     await connect(() => Promise.reject(new TypeError('x is undefined')));
     await owe(1);
     await until(async () => expect(await states()).toEqual(['unknown', 'unknown']));

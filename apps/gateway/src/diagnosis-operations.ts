@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { AuditReport, BugReport, LogQuery, LogReport } from './http/api.ts';
 
 interface DiagnosisNeeds {
-  /** Lists security weaknesses of this installation (U05). */
+  /** Lists this installation's security weaknesses (U05). */
   audit(): Promise<AuditReport>;
-  /** Reads the stored logs of all processes that are reachable from here. */
+  /** Reads the stored logs of all processes that write to this data folder. */
   logs(query: LogQuery): Promise<LogReport>;
-  /** Creates a bundle for a bug report. */
+  /** Creates the bundle for a bug report. */
   bugReport(): Promise<BugReport>;
 }
 
@@ -15,7 +15,7 @@ const RUNNING = { running: true } as const;
 
 export const audit = {
   report: read(
-    'Security weaknesses of this installation; only owners see people, chats and files',
+    'List the security weaknesses of this installation; only owners see people, chats and files',
     {},
     async (needs: DiagnosisNeeds, _, { caller }) => {
       const report = await needs.audit();
@@ -31,7 +31,7 @@ const optionalText = (most: number) => z.string().trim().min(1).max(most).option
 /** Log lines name chats and people, so reading them requires a role that may see these. */
 export const logs = {
   read: read(
-    'Lines of the kept log, newest first; `next` is the `before` of older lines',
+    'List the stored log lines, newest first; pass `next` as `before` to get older lines',
     {
       level: z.enum(['debug', 'info', 'warn', 'error']).default('debug'),
       ...{ channel: optionalText(100), conversation: optionalText(700), text: optionalText(200) },
@@ -45,14 +45,14 @@ export const logs = {
 
 export const report = {
   bundle: read(
-    'A bundle for a bug report, without secrets, names or message texts',
+    'Create a bundle for a bug report, without secrets, names or message text',
     {},
     async ({ bugReport }: DiagnosisNeeds) => bugReport(),
     RUNNING,
   ),
 };
 
-/** Checks whose findings contain no names of people, chats, workspace files or rules. */
+/** Checks whose findings do not contain names of people, chats, workspace files or rules. */
 const NAMELESS =
   /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|unverified-webhook|weak-token|webhook-secret)$/;
 

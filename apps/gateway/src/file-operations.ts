@@ -3,7 +3,7 @@ import type { Scrub } from '@parley/core/telemetry/scrubber';
 import { coversFile, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
 
-/** The Markdown files of a workspace, with their history (U03). */
+/** A workspace's Markdown files and their history (U03). */
 export interface OperatorFiles {
   readonly workspace: Pick<Workspace, 'editor' | 'folder'>;
   /** The titles of chats, keyed by the names of their memory files. */
@@ -12,7 +12,7 @@ export interface OperatorFiles {
 
 interface FileNeeds {
   readonly scrub: Scrub;
-  /** Returns the files of the named agent; without a name, of the default agent. */
+  /** Returns the files of the named agent, or of the default agent if no name is given. */
   files(agent: string | undefined): Promise<OperatorFiles>;
   /** Returns the workspace files that become part of prompts. */
   promptFiles(agent: string | undefined): Promise<Pick<PromptFiles, 'patterns'>>;
@@ -23,12 +23,12 @@ const Name = { name: z.string().min(1).max(300) };
 const Version = { ...Name, version: z.string().max(300) };
 
 /**
- * File operations are for owners only: the files contain private text and instructions for the
+ * File operations are only for owners: the files contain private text and instructions for the
  * agent. The file names were written by people and models.
  */
 export const operations = {
   list: read(
-    'Files by name, and the names of deleted files whose versions remain',
+    'List files by name, and the names of deleted files with remaining versions',
     {},
     async (needs: FileNeeds, _, { agent }) => {
       const { workspace, chats } = await needs.files(agent);
@@ -37,7 +37,7 @@ export const operations = {
       const [files, removed, known] = await Promise.all([editor.list(), editor.removed(), chats()]);
       const shown = files.map((file) => ({
         ...file,
-        /** The title of the only chat in which the file may be shown, if known. */
+        /** If the file may be shown in only one chat, the title of this chat, if known. */
         chat: known.get(file.name)?.title,
         /** Whether a layer, source or hook of this agent reads the file for prompts. */
         isPromptFile:
@@ -48,7 +48,7 @@ export const operations = {
     { running: true },
   ),
   open: read(
-    'One file with its versions, newest first; null `text` and `print` when it does not exist',
+    'Show one file with its versions, newest first; `text` and `print` are null if it does not exist',
     Name,
     async ({ files }: FileNeeds, { name }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
@@ -60,7 +60,7 @@ export const operations = {
     },
   ),
   save: change(
-    'Write a file; `base` is the hash of the version you edited, null for a new file',
+    'Write a file; `base` is the hash of the version that you edited, or null for a new file',
     /** A null text removes the file. */
     { ...Name, base: z.string().max(100).nullable(), text: z.string().max(1_000_000).nullable() },
     async ({ files, scrub }: FileNeeds, { name, base, text }, { agent, caller: { name: by } }) => {
@@ -71,19 +71,20 @@ export const operations = {
     },
   ),
   version: read(
-    'A version of a file, and how it differs from the current file',
+    'Show a version of a file and how it differs from the current file',
     Version,
     async ({ files }: FileNeeds, { name, version }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
-      if (text === null) throw createRefusal('no-version', `${name} has no version ${version}.`);
+      if (text === null)
+        throw createRefusal('no-version', `There is no version ${version} of ${name}.`);
       // The agent package is loaded only when a comparison needs it.
       const { diffSouls } = await import('@parley/agent');
       return { text, diff: text === now?.text ? '' : diffSouls(text, now?.text ?? '') };
     },
   ),
   restore: change(
-    'Restore a version of a file; the current content is kept as a version',
+    'Restore a version of a file; the current content is saved as a version',
     Version,
     async ({ files }: FileNeeds, { name, version }, { agent, caller }) =>
       (await files(agent)).workspace.editor.restore(name, version, caller.name),
@@ -109,7 +110,7 @@ function restoreSecretLines(name: string, text: string, before: string, scrub: S
       if (known !== undefined) return known;
       throw createRefusal(
         'hidden-secret',
-        `${name} was not saved: a line with ${HIDDEN} was changed. Leave such lines as they are, or write the secret itself.`,
+        `${name} was not saved, because a line with ${HIDDEN} was changed. Leave such lines unchanged, or write the secret itself.`,
       );
     })
     .join('\n');

@@ -11,13 +11,13 @@ const RUNNING = { running: true } as const;
 /** Operations that end this process after sending the response. */
 export const operations = {
   restart: change(
-    'Restart the gateway, for settings that need it (D12)',
+    'Restart the gateway, for example for settings that need a restart (D12)',
     {},
     async ({ restart }: GatewayNeeds) => requireEnd(restart),
     RUNNING,
   ),
   stop: change(
-    'Shut the gateway down, for a restore',
+    'Shut the gateway down so that a backup can be restored',
     {},
     async ({ stop }: GatewayNeeds) => requireEnd(stop),
     RUNNING,

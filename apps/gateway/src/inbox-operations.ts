@@ -19,7 +19,7 @@ interface InboxNeeds extends WakeServices<DeadLetterWake> {
 
 /** The maximum number of read marks that one browser may submit. */
 const MAX_BROWSER_MARKS = 500;
-/** The maximum length of a conversation's name, in characters. */
+/** The maximum length, in characters, of a conversation's name. */
 const MAX_TITLE = 80;
 const Id = z.string().max(700);
 const Ids = z.array(Id).max(MAX_BROWSER_MARKS).default([]);
@@ -27,12 +27,12 @@ const Seq = z.coerce.number<number | string>().int().nonnegative();
 const Title = z.string().trim().max(MAX_TITLE);
 
 /**
- * Operations on the caller's inbox (U12): names, pins, archive and unread state, which all devices
- * of the caller share.
+ * Operations on the caller's inbox (U12): names, pins, archive and unread state, which all of the
+ * caller's devices share.
  */
 export const inboxOperations = {
   rename: change(
-    'Name a conversation in your inbox; an empty name restores its own title',
+    'Name a conversation in your inbox; an empty name restores its original title',
     { id: Id, title: Title },
     (needs: InboxNeeds, { id, title }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'rename', title: title === '' ? null : title }),
@@ -44,7 +44,7 @@ export const inboxOperations = {
       markConversation(needs, caller, id, { kind: 'pin', to: pinned }),
   ),
   archive: change(
-    'Archive a conversation, or restore it; a pending approval also restores it',
+    'Archive a conversation, or return it to the inbox; a pending approval also returns it',
     { id: Id, archived: z.boolean().default(true) },
     (needs: InboxNeeds, { id, archived }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'archive', to: archived }),
@@ -96,12 +96,12 @@ export const inboxOperations = {
   ),
 };
 
-/** Returns the caller's name in the inbox; the holder of the data folder's token has no name. */
+/** Returns the caller's name in the inbox; whoever has the data folder's token has no name. */
 export function getInboxReader({ person = '' }: Caller): string {
   return person;
 }
 
-/** The caller's name for records and chats; the holder of the data folder's token has none. */
+/** The caller's name for records and chats; whoever has the data folder's token has no name. */
 export function getCallerName({ person = 'The owner' }: Caller): string {
   return person;
 }
@@ -142,6 +142,6 @@ async function removeConversation(
 export function throwMissingConversation(): never {
   throw createRefusal(
     'no-conversation',
-    'There is no such conversation; it may have been deleted or forgotten.',
+    'There is no such conversation; it may have been deleted.',
   );
 }

@@ -5,6 +5,7 @@ export type { ShownAgent } from './agent-operations.ts';
 export type { OperatorApprovals } from './approval-operations.ts';
 export { type BootDeps, type BootOutcome, runBoot } from './boot.ts';
 export { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
+export type { KeptCase } from './eval-operations.ts';
 export type { HealthReport } from './http/health.ts';
 export { scrubResponse } from './http/scrub-response.ts';
 export { type HealthServerOptions, type HttpServer, startHealthServer } from './http/server.ts';

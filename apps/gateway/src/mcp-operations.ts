@@ -2,7 +2,7 @@ import { change, createRefusal } from '@parley/core';
 import { z } from 'zod';
 
 const Word = z.string().max(4_000);
-/** The parameters that the authorization server added to the address of the page. */
+/** The parameters that the authorization server added to the page's address. */
 const SignedIn = {
   state: Word.min(1),
   code: Word.optional(),
@@ -12,7 +12,7 @@ const SignedIn = {
 };
 
 /**
- * Signs in to MCP servers that require it. Both functions throw ParleyError with a message for
+ * Signs in to the MCP servers that require it. Both functions throw ParleyError with a message for
  * people.
  */
 export interface McpSignIns {
@@ -34,9 +34,9 @@ const RUNNING = { running: true } as const;
 const TOKEN = 'token';
 
 /**
- * Operations for signing in to MCP servers (G03). The browser returns to the page, which posts the
- * parameters of its address. A sign-in is therefore valid only in the session that started it, and
- * an address opened by another site has no effect.
+ * Operations for signing in to MCP servers (G03). The browser returns to the page, which sends the
+ * parameters from its address in a POST request. A sign-in is therefore valid only in the session
+ * that started it, and an address opened by another site has no effect.
  */
 export const operations = {
   'sign-in': change(
@@ -48,19 +48,19 @@ export const operations = {
       const round = { redirectUrl: `${origin}/`, session };
       const url = await (await mcpSignIns())?.begin(server, round);
       if (url) return { url };
-      const message = `The settings have no MCP server ${server} over HTTP.`;
+      const message = `The settings do not contain an MCP server ${server} that is reached over HTTP.`;
       throw createRefusal('mcp-unknown', message);
     },
     RUNNING,
   ),
   'signed-in': change(
-    'Finish signing in to an MCP server with the parameters that the browser returned',
+    'Finish signing in to an MCP server with the parameters that the browser received',
     SignedIn,
     async ({ mcpSignIns }: McpNeeds, answer, { caller: { session = TOKEN } }) => {
       const server = await (await mcpSignIns())?.finish(answer, session);
       if (server === undefined)
-        throw createRefusal('mcp-unknown', 'The settings have no MCP servers.');
-      return { text: `Signed in at ${server}.` };
+        throw createRefusal('mcp-unknown', 'The settings do not contain any MCP servers.');
+      return { text: `Signed in to ${server}.` };
     },
     RUNNING,
   ),

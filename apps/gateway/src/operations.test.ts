@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { findOperation, listOperations, performOperation, type Services } from './operations.ts';
 
 const reads: string[] = [];
-/** Services that throw when they are used, except hooks. */
+/** Services that throw when they are used, except for the hooks. */
 const SERVICES = {
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
   async hooks() {
@@ -17,7 +17,7 @@ const SERVICES = {
 const OWNER: Call = { caller: { name: 'Ann', role: 'owner' } };
 
 describe('performing an operation in the process', () => {
-  it('[U03] [G18] answers an owner without secrets', async () => {
+  it('[U03] [G18] returns a response without secrets to an owner', async () => {
     const answer = await performOperation(SERVICES, 'hooks/list', {}, OWNER);
     expect(answer).toEqual({ hooks: [{ name: 'ci', said: 'it is [secret]' }] });
   });
@@ -32,11 +32,14 @@ describe('performing an operation in the process', () => {
     ['no-operation', 'hooks', {}, OWNER],
     ['no-operation', 'toString/list', {}, OWNER],
     ['no-operation', '/', {}, OWNER],
-  ])('[U03] is refused with %s and opens no service: %s', async (code, name, input, call) => {
-    const before = reads.length;
-    await expect(performOperation(SERVICES, name, input, call)).rejects.toMatchObject({ code });
-    expect(reads).toHaveLength(before);
-  });
+  ])(
+    '[U03] is refused with %s and does not open any services: %s',
+    async (code, name, input, call) => {
+      const before = reads.length;
+      await expect(performOperation(SERVICES, name, input, call)).rejects.toMatchObject({ code });
+      expect(reads).toHaveLength(before);
+    },
+  );
 
   it('[U03] reports the error in the input', async () => {
     const asked = performOperation(SERVICES, 'hooks/test', { name: 7, body: '' }, OWNER);
@@ -49,7 +52,7 @@ describe('performing an operation in the process', () => {
 });
 
 describe('the documentation of operations', () => {
-  it('[U03] names each operation with a noun or a verb, and never with a question', async () => {
+  it('[U03] names each operation with a noun or a verb, never with a question', async () => {
     const asked = (await listOperations()).filter(({ summary }) =>
       /^(?:How|What|When|Where|Whether|Which|Who|Whose|Why)\b/.test(summary),
     );

@@ -18,6 +18,7 @@ export const GROUPS = {
   conversations: async () => (await import('./conversation-operations.ts')).operations,
   cron: async () => (await import('@parley/proactive/cron')).operations,
   dead: async () => (await import('./dead-letter-operations.ts')).operations,
+  evals: async () => (await import('./eval-operations.ts')).operations,
   files: async () => (await import('./file-operations.ts')).operations,
   gateway: async () => (await import('./gateway-operations.ts')).operations,
   heartbeat: async () => (await import('@parley/proactive/heartbeat')).operations,
@@ -28,6 +29,7 @@ export const GROUPS = {
   people: async () => (await import('./people-operations.ts')).operations,
   prompts: async () => (await import('./prompt-operations.ts')).operations,
   queue: async () => (await import('./queue-operations.ts')).operations,
+  replay: async () => (await import('./replay-operations.ts')).operations,
   report: async () => (await import('./diagnosis-operations.ts')).report,
   sessions: async () => (await import('./session-operations.ts')).operations,
   settings: async () => (await import('./settings-operations.ts')).operations,
@@ -59,7 +61,7 @@ export type InputOf<Name extends OperationName> = z.input<NamedOperation<Name>['
 export type OutputOf<Name extends OperationName> = Awaited<ReturnType<NamedOperation<Name>['run']>>;
 
 /**
- * The services that the operations of all groups need. Each service is opened when it is first
+ * The services that the operations in all groups need. Each service is opened when it is first
  * requested.
  */
 export type Services = IntersectionOf<Parameters<NamedOperation<OperationName>['run']>[0]> & {

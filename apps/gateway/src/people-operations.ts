@@ -18,18 +18,18 @@ interface PeopleNeeds {
 }
 
 const NAME_NEEDED =
-  'a sign-in needs a name of 1 to 40 letters, digits, spaces, ".", "_" or "-"; "owner" is taken.';
+  'a sign-in needs a name of 1 to 40 letters, digits, spaces, ".", "_" or "-"; "owner" is reserved.';
 const Name = z
   .string()
   .trim()
   .normalize('NFC')
   .regex(/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]{0,39}$/u, NAME_NEEDED)
-  // The name "owner" is reserved for the holder of the data folder's token.
+  // The name "owner" is reserved for whoever has the data folder's token.
   .refine((name) => name.toLowerCase() !== 'owner', NAME_NEEDED);
 
 const WHY_NOT = {
-  taken: 'That name is taken. To change its role or token, revoke it first.',
-  full: 'There are already 100 sign-ins. Revoke those that are no longer used.',
+  taken: 'That name is taken. To change the role or token of that sign-in, revoke it first.',
+  full: 'There are already 100 sign-ins. Revoke some that are no longer used.',
 } as const;
 
 /**
@@ -37,7 +37,7 @@ const WHY_NOT = {
  * can add a sign-in can make anyone an owner.
  */
 export const operations = {
-  list: read('People who have their own sign-in', {}, async ({ store }: PeopleNeeds) => ({
+  list: read('List the people who have their own sign-in', {}, async ({ store }: PeopleNeeds) => ({
     people: (await store.signIns.list()).map(({ hash: _, id: __, ...shown }) => shown),
   })),
   add: change(
@@ -61,7 +61,7 @@ export const operations = {
       if (revoked === null) {
         throw createRefusal(
           'no-sign-in',
-          `No sign-in is called ${name}. It may have been revoked already.`,
+          `There is no sign-in named ${name}. It may have been revoked already.`,
         );
       }
       log.info({ name, by: caller.name }, 'a named sign-in was revoked');

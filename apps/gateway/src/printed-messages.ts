@@ -2,7 +2,7 @@ import type { AnswerPrinter } from '@parley/channels';
 import type { MessagePage, ShownMessage } from '@parley/store';
 
 /**
- * A message; answers also have HTML from the page's Markdown renderer, or null if only the text is
+ * A message. Answers also have HTML from the page's Markdown renderer, or null if only the text is
  * known.
  */
 type PrintedMessage = Omit<ShownMessage, 'sent'> & {
@@ -25,7 +25,7 @@ export async function printMessages(
     const turnId = sent?.turnId ?? '';
     const html = sent === undefined ? null : await htmlOfPart(sent, answers.get(turnId));
     if (html) shown.add(turnId);
-    // True if the first part of the answer is on an earlier page.
+    // True if the first message part of the answer is on an earlier page.
     const isAlone = html === '' && !shown.has(turnId);
     const isNotice = sent?.turnId === null;
     printed.push({ ...message, html: isAlone ? null : html, isNotice });

@@ -63,7 +63,7 @@ describe('recorded prompts', () => {
     expect(await list({ limit: 9, before: 'nonsense' })).toMatchObject({ prompts: { length: 4 } });
   });
 
-  it('[P17] are compared, with a message if one of them no longer exists', async () => {
+  it('[P17] are compared, with a notice if one of the two no longer exists', async () => {
     const compare = (before: string, after: string) =>
       operations.compare.run(needs(), { before, after }, CALL);
     expect(await compare('6 days', '1 days')).toMatchObject({ share: 0 });

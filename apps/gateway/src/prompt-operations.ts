@@ -24,23 +24,23 @@ export type PreviewPrompt = (
 
 interface PromptNeeds {
   readonly store: Pick<Store, 'prompts'>;
-  /** Previews prompts of the named agent; without a name, of the default agent. */
+  /** Previews prompts for the named agent, or for the default agent if no name is given. */
   preview(agent: string | undefined): Promise<PreviewPrompt>;
 }
 
 const MAX_LISTED = 100;
 
-/** Operations on the prompts of past turns, which contain private text (P17). */
+/** Operations on the prompts of past turns (P17), which contain private text. */
 export const operations = {
   list: read(
-    'Prompts of past turns, newest first; `next` is the `before` of the following page',
+    'List the prompts of past turns, newest first; pass `next` as `before` to get the next page',
     {
       chat: z.string().optional(),
       before: z.string().optional(),
       limit: z.coerce.number<number | string>().int().min(1).max(MAX_LISTED).default(30),
     },
     async ({ store }: PromptNeeds, { chat, before, limit }) => {
-      // One more prompt than requested is read, to find out whether another page follows.
+      // One prompt more than requested is read, to find out whether there is another page.
       const found = await store.prompts.list({
         chat,
         before: readPageMark(before),
@@ -54,17 +54,19 @@ export const operations = {
       };
     },
   ),
-  show: read('The prompt of a turn', { turn: z.string() }, ({ store }: PromptNeeds, { turn }) =>
-    findPrompt(store, turn),
+  show: read(
+    'Show the prompt of a turn',
+    { turn: z.string() },
+    ({ store }: PromptNeeds, { turn }) => findPrompt(store, turn),
   ),
   compare: read(
-    'Differences between the prompts of two turns',
+    'Compare the prompts of two turns',
     { before: z.string(), after: z.string() },
     async ({ store }: PromptNeeds, { before, after }) =>
       comparePrompts(await findPrompt(store, before), await findPrompt(store, after)),
   ),
   preview: read(
-    'The prompt of a hypothetical turn; no model is asked and nothing is stored',
+    'Show the prompt of a hypothetical turn; no model is called and nothing is stored',
     PreviewFields,
     async ({ preview }: PromptNeeds, asked, { agent }) => (await preview(agent))(asked),
     { running: true },
@@ -76,7 +78,7 @@ async function findPrompt({ prompts }: PromptNeeds['store'], turn: string) {
   if (found !== null) return found;
   throw createRefusal(
     'no-prompt',
-    'No prompt of that turn is kept. It may be older than inspector.keepDays allows.',
+    'The prompt of that turn is not stored. It may be older than inspector.keepDays allows.',
   );
 }
 

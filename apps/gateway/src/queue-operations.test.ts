@@ -60,7 +60,7 @@ describe('the queue', () => {
     });
   });
 
-  it('[U03] names the process that works on a turn', async () => {
+  it('[U03] shows which process works on a turn', async () => {
     await runTurnBy('p1');
     expect(await askQueue()).toMatchObject({ running: [{ owner: 'this process' }] });
     await store.processes.heartbeat({ ...WORKER, address: 'http://box:1' });
@@ -78,11 +78,11 @@ describe('the queue', () => {
     expect(shown).not.toContain('c1"');
   });
 
-  it('[U03] reports that the process no longer runs', async () => {
+  it('[U03] reports that the process is no longer running', async () => {
     await runTurnBy('p0');
     await store.processes.heartbeat({ ...WORKER, address: 'http://box:1' });
     expect(await askQueue()).toMatchObject({
-      running: [{ owner: 'a process that no longer runs' }],
+      running: [{ owner: 'a process that is no longer running' }],
     });
   });
 });

@@ -8,7 +8,7 @@ interface QueueNeeds {
 
 export const operations = {
   report: read(
-    'Waiting, running, unsent and failed work; chats are shown to owners only',
+    'Show waiting, running, unsent and failed work; only owners see chats',
     {},
     async ({ store, clock }: QueueNeeds, _, { caller }) => {
       const report = await readQueue(store, clock());
@@ -30,7 +30,7 @@ function removeChats(report: QueueReport): QueueReport {
   return { ...report, waiting: waiting.map(accountOnly), running: running.map(accountOnly) };
 }
 
-/** The maximum number of entries per list. The totals show whether there are more. */
+/** The maximum number of entries per list. The totals show whether there are more entries. */
 const MAX_SHOWN = 50;
 
 async function readQueue(store: QueueNeeds['store'], now: number) {
@@ -41,8 +41,8 @@ async function readQueue(store: QueueNeeds['store'], now: number) {
     store.processes.list(),
   ]);
   const names = new Map(processes.map((process) => [process.id, formatProcessName(process)]));
-  // A process that does not share its database is missing from the list.
-  const other = processes.length === 0 ? 'this process' : 'a process that no longer runs';
+  // The list does not include a process that does not share its database.
+  const other = processes.length === 0 ? 'this process' : 'a process that is no longer running';
   const running = backlog.running.map((turn) => ({
     ...turn,
     owner: turn.owner === null ? null : (names.get(getProcessName(turn.owner)) ?? other),
@@ -52,8 +52,8 @@ async function readQueue(store: QueueNeeds['store'], now: number) {
 }
 
 /**
- * When settings change, a process starts a new worker, whose name is the process's name with a
- * number appended.
+ * When settings change, a process starts a new worker, which is named after the process with a
+ * number at the end.
  */
 function getProcessName(owner: string): string {
   return owner.replace(/\/\d+$/, '');

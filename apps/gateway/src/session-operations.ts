@@ -10,20 +10,24 @@ interface SessionNeeds {
 
 /** Operations on browsers that are signed in to the page (U03). */
 export const operations = {
-  list: read('Browsers that are signed in', {}, async (needs: SessionNeeds, _, { caller }) => {
-    const stored = await (await needs.pageSessions()).list();
-    return {
-      sessions: stored.map(({ hash: _hash, openedWith: _opener, signIn, ...facts }) => ({
-        ...facts,
-        /** The name of the sign-in; null if the session was opened with the data folder's token. */
-        person: signIn?.name ?? null,
-        /** Whether the session sent this request. */
-        isCurrent: facts.id === caller.session,
-      })),
-    };
-  }),
+  list: read(
+    'List the browsers that are signed in',
+    {},
+    async (needs: SessionNeeds, _, { caller }) => {
+      const stored = await (await needs.pageSessions()).list();
+      return {
+        sessions: stored.map(({ hash: _hash, openedWith: _opener, signIn, ...facts }) => ({
+          ...facts,
+          /** The name of the sign-in; null if the session was opened with the data folder's token. */
+          person: signIn?.name ?? null,
+          /** Whether this request came from this session. */
+          isCurrent: facts.id === caller.session,
+        })),
+      };
+    },
+  ),
   end: change(
-    'Sign out a browser, or all of them with the id `all`, immediately',
+    'Sign out a browser, or all browsers with the id `all`, immediately',
     { id: z.string() },
     async ({ pageSessions }: SessionNeeds, { id }) => {
       const ended = await (await pageSessions()).end(id);
@@ -32,7 +36,7 @@ export const operations = {
     },
   ),
   me: read(
-    'The name and role of the caller, and the lowest role for reading each path',
+    "Show the caller's name and role, and the lowest role for reading each path",
     {},
     async ({ readableRoutes }: SessionNeeds, _, { caller: { person = null, role } }) => ({
       /** The name of the sign-in; null for the data folder's token. */
@@ -43,7 +47,7 @@ export const operations = {
     { role: 'viewer', running: true },
   ),
   leave: change(
-    'End the session of the caller',
+    "End the caller's session",
     {},
     async ({ pageSessions }: SessionNeeds, _, { caller: { session } }) => {
       if (session === undefined)

@@ -2,7 +2,7 @@ import { change, read } from '@parley/core';
 import { z } from 'zod';
 import type { SettingsWritten, ShownSettings } from './http/api.ts';
 
-/** A change of one value. Without `value`, the key is removed and its default applies. */
+/** A change to one value. Without `value`, the key is removed and its default applies. */
 const ValueChange = z.strictObject({
   path: z
     .array(z.union([z.string(), z.int().nonnegative()]))
@@ -48,13 +48,13 @@ const RUNNING = { running: true } as const;
  */
 export const operations = {
   show: read(
-    'The settings file as written, with its problems',
+    'Show the settings file as written, with its problems',
     {},
     async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).show(),
     RUNNING,
   ),
   schema: read(
-    'The JSON Schema of the settings file',
+    'Show the JSON Schema of the settings file',
     {},
     async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).schema(),
     RUNNING,
@@ -74,7 +74,7 @@ export const operations = {
     RUNNING,
   ),
   undo: change(
-    'Restore the settings file to the state before its last saved change',
+    'Restore the settings file to its state before the last saved change',
     Print,
     async ({ settingsFile }: SettingsNeeds, { print }) => (await settingsFile()).undo(print),
     RUNNING,

@@ -3,22 +3,22 @@ import { z } from 'zod';
 import type { SetupAnswer, SetupState } from './http/api.ts';
 
 const Word = z.string().trim().min(1).max(4_000);
-/** Also the content of a key file. */
+/** It may also be the content of a key file. */
 const Text = z.string().trim().min(1).max(20_000);
 
 const Model = {
   provider: z.enum(['openai-compatible', 'openai', 'anthropic']),
   baseUrl: Word.optional(),
   apiKey: Word.optional(),
-  /** If absent, the server is asked for its models. */
+  /** If absent, the server is asked for its list of models. */
   model: Word.optional(),
 };
 const Channel = {
   channel: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
   token: Word.optional(),
-  /** The values of a platform that asks for several, by their keys. */
+  /** The values for a platform that asks for several, by key. */
   options: z.record(z.string().regex(/^\w{1,64}$/), Text).optional(),
-  /** The phone on which the linking code is typed. */
+  /** The phone number for which the linking code is created. */
   phone: Word.optional(),
 };
 
@@ -26,7 +26,7 @@ export type SetupModel = z.output<z.ZodObject<typeof Model>>;
 export type SetupChannel = z.output<z.ZodObject<typeof Channel>>;
 
 /**
- * The steps of the guided setup. Tests query the server or the platform, and do not change the
+ * The steps of the guided setup. Tests query the server or the platform without changing the
  * settings.
  */
 export interface SetupSteps {
@@ -55,13 +55,13 @@ const RUNNING = { running: true } as const;
  */
 export const operations = {
   state: read(
-    'The current model, channels and owners, and what can be chosen',
+    'Show the current model, channels and owners, and the available choices',
     {},
     async ({ setup }: SetupNeeds) => (await setup()).state(),
     RUNNING,
   ),
   'try-model': change(
-    'Ask a model server for its models or for one word; nothing is saved',
+    'Ask a model server for its models or for a one-word answer; nothing is saved',
     Model,
     async ({ setup }: SetupNeeds, model) => (await setup()).tryModel(model),
     RUNNING,

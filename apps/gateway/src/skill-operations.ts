@@ -10,7 +10,7 @@ export interface OperatorSkills {
 }
 
 interface SkillNeeds {
-  /** Returns the skills of the named agent; without a name, of the default agent. */
+  /** Returns the skills of the named agent, or of the default agent if no name is given. */
   skills(agent: string | undefined): Promise<OperatorSkills>;
 }
 
@@ -18,7 +18,7 @@ const Name = { name: z.string().max(300) };
 
 export const operations = {
   list: read(
-    'All skills, with whether each is used and the reason if not',
+    'List all skills, whether each of them is used, and the reason if it is not',
     {},
     async (needs: SkillNeeds, _, { agent }) => {
       const { skills } = await needs.skills(agent);
@@ -26,7 +26,7 @@ export const operations = {
     },
   ),
   show: read(
-    'All skills with this name, including unused ones, and the full text of the first',
+    'Show all skills with this name, including unused ones, and the full text of the first one',
     Name,
     async (needs: SkillNeeds, { name }, { agent }) => {
       const { skills } = await needs.skills(agent);
@@ -44,7 +44,7 @@ export const operations = {
     },
   ),
   turn: change(
-    'Switch a skill on or off in the settings, starting with the next message',
+    'Turn a skill on or off in the settings, starting with the next message',
     { ...Name, isOn: z.boolean() },
     async (needs: SkillNeeds, { name, isOn }, { agent }) => {
       const { skills, turn } = await needs.skills(agent);

@@ -65,7 +65,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** Creates a platform that records calls, and whose people can send messages. */
+/** Creates a simulated platform that records calls, and from which people can send messages. */
 function platform(id: string): {
   readonly definition: ChannelDefinition;
   say(text: string, attachments?: Attachment[]): Promise<unknown>;
@@ -257,7 +257,7 @@ describe('a gateway', () => {
     expect(Buffer.from(bytes ?? []).toString()).toBe('bytes of p');
   });
 
-  it('[W08] lets no platform impersonate Parley, even through an edited message', async () => {
+  it('[W08] does not let platforms impersonate Parley, even through an edited message', async () => {
     const first = platform('first');
     await open([ready(first.definition)]);
     await first.say('hello');
@@ -361,7 +361,7 @@ describe('a gateway', () => {
     expect(happened).toEqual(['hosted stopped', 'hosted started with {}']);
   });
 
-  it('[F15] [U03] tells where the platform of a hosted account calls it', async () => {
+  it('[F15] [U03] shows the address at which the platform of a hosted account calls the gateway', async () => {
     const { definition } = platform('hosted');
     const load: ChannelDefinition['load'] = async () => {
       const connect = await definition.load();
@@ -378,7 +378,7 @@ describe('a gateway', () => {
     ]);
   });
 
-  it("passes to an account only the web requests below the account's path", async () => {
+  it("passes only web requests under an account's path to that account", async () => {
     await open([ready(platform('one').definition)]);
     expect(await get('/channels/one/default/x')).toBe('one GET');
     expect(await get('/channels/two/default/x')).toContain('no channel two/default');

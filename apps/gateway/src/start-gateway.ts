@@ -47,13 +47,13 @@ export interface GatewayOptions
   readonly metrics: (channels: readonly AccountStatus[], health: HealthReport) => Promise<string>;
   /** Returns the report of `parley status`, without the channels. */
   readonly report: () => Promise<StatusReport>;
-  /** The interval (ms) of the check for paused accounts; the default is `FOLLOW_PAUSES_MS`. */
+  /** The interval (ms) between checks for paused accounts; the default is `FOLLOW_PAUSES_MS`. */
   readonly followPausesMs?: number;
 }
 
 /**
- * How long (ms) people's files are kept after they were fetched. Files of unfinished turns are kept
- * longer.
+ * How long (ms) people's files are kept after they are fetched. Files that belong to unfinished
+ * turns are kept longer.
  */
 const FILES_KEPT_MS = 24 * 60 * 60_000;
 const TIDY_MS = 10 * 60_000;
@@ -61,7 +61,7 @@ const TIDY_MS = 10 * 60_000;
 const FOLLOW_PAUSES_MS = 15_000;
 
 /**
- * The services of a gateway that can be replaced while it runs. Later requests use the new
+ * The services of a gateway that can be replaced while it is running. Later requests use the new
  * services.
  */
 export interface GatewayServices extends ApiServices, Pick<GatewayOptions, 'report'> {}

@@ -8,7 +8,7 @@ interface StatusNeeds {
 
 export const operations = {
   report: read(
-    'State of the gateway, its channels and its database; codes and settings are shown to owners only',
+    'Show the state of the gateway, its channels and its database; only owners see codes and settings',
     {},
     async ({ status }: StatusNeeds, _, { caller }): Promise<GatewayStatus> => {
       const report = await status();

@@ -29,7 +29,7 @@ describe('the usage report', () => {
     return performOperation(services, 'usage/report', query, { caller });
   };
 
-  it('[U07] covers the last 30 days by day by default', async () => {
+  it('[U07] covers each of the last 30 days by default', async () => {
     const { days, ...asked } = await report({});
     expect(asked).toMatchObject({ by: 'day', until: TODAY, timeZone: 'Europe/Berlin', rows: [] });
     expect(days.map(({ day }) => day)).toHaveLength(30);

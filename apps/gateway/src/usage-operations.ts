@@ -13,7 +13,7 @@ interface UsageCap {
 export interface UsageFacts {
   /** The time zone of the default agent, which determines the days for caps. */
   readonly timeZone: string;
-  /** Returns the day in this time zone at a given time (ms), such as `2026-11-21`. */
+  /** Returns the date in this time zone at a given time (ms), such as `2026-11-21`. */
   readonly dayAt: (now: number) => string;
   readonly caps: readonly UsageCap[];
 }
@@ -36,13 +36,13 @@ const HOURS = 12;
 
 export const operations = {
   hours: read(
-    'Answers and latency of each of the last 12 hours',
+    'Count answers and latency for each of the last 12 hours',
     {},
     async ({ store, clock }: UsageNeeds) => store.usage.hours(clock(), HOURS),
     { role: 'viewer' },
   ),
   report: read(
-    'Tokens, money, turns and latency (U07); people and chats are shown to owners only',
+    'Show tokens, cost, turns and latency (U07); only owners see people and chats',
     {
       by: z.enum(GROUPINGS).default('day'),
       days: z.coerce
@@ -81,7 +81,7 @@ export const operations = {
         /** The groupings that the caller may request. */
         groupings: GROUPINGS.filter((one) => isOwner || !NAMING.has(one)),
         ...sums,
-        /** `unpriced` is the number of turns for which no price is known. */
+        /** `unpriced` is the number of turns whose price is unknown. */
         today: { day: today, tokens, costUsd, unpriced: ofToday?.unpriced ?? 0 },
         /**
          * `used` is today's usage by everyone, or the highest usage of one person or group; null if

@@ -12,14 +12,16 @@ interface WhyNeeds {
 
 /** The maximum number of messages in the list. */
 const MAX_RECENT = 50;
-/** The limit is longer than any platform's message id with the name of its chat. */
+/** The limit is longer than any message id, including the name of its chat. */
 const MAX_NAME = 700;
-const NAME_NEEDED = 'Name a message: its id, channel:chat/id, a turn, or last.';
+const NAME_NEEDED = 'Name a message by its id, channel:chat/id, a turn id, or last.';
 
-/** Operations that explain what happened to messages, naming chats and people (D08). */
+/**
+ * Operations that explain what happened to messages (D08); the explanations name chats and people.
+ */
 export const operations = {
   message: read(
-    'The stages of a message, or the exact reason for silence',
+    'Show the stages of a message, or the exact reason why there was no answer',
     { message: z.string().trim().min(1, NAME_NEEDED).max(MAX_NAME, NAME_NEEDED) },
     ({ store, clock }: WhyNeeds, asked) => store.why.ask(asked, clock()),
   ),
@@ -34,12 +36,12 @@ export const operations = {
   }),
 };
 
-/** The length, in characters, of a message's beginning in lists. */
+/** The length, in characters, of the beginning of a message in lists. */
 const FIRST_WORDS = 120;
 
 /**
  * Returns the beginning of a text on one line. Secrets are removed before the text is truncated,
- * because a partial secret would not be recognized.
+ * because a truncated secret would not be recognized.
  */
 export function getFirstWords(text: string, scrub: Scrub): string {
   const line = toVisibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();

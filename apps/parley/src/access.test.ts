@@ -25,8 +25,8 @@ afterEach(async () => {
 });
 
 /**
- * Sends a message for a person who has already used this many tokens today, and returns whether it
- * was allowed, plus the startup log.
+ * Sends a message from a person who has already used this many tokens today. Returns whether it was
+ * allowed, along with the startup log.
  */
 async function after(
   used: number,
@@ -54,7 +54,7 @@ async function after(
   return { mayAsk, logged: logged.join('\n') };
 }
 
-describe('a stranger admitted only by open access', () => {
+describe('a stranger who has access only because access is open', () => {
   it('[G17] caps strangers at 1,500,000 tokens a day when the settings set no cap, and logs the cap', async () => {
     expect(await after(1_499_999, { access: OPEN })).toMatchObject({ mayAsk: true });
     const { mayAsk, logged } = await after(1, { access: OPEN });

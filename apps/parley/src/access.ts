@@ -4,6 +4,7 @@ import {
   createSpendGuard,
   type SpendGuard,
   type SpendScope,
+  type TurnLimits,
   type TurnServices,
 } from '@parley/agent';
 import {
@@ -20,10 +21,7 @@ import { getStrangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type LoadedSettings, withHosted } from './settings.ts';
 
-/**
- * Plans the accounts defined in the settings. Misconfigured accounts are included, with the reason
- * (D12).
- */
+/** Misconfigured accounts are included, along with the reason (D12). */
 export function planAccounts(
   loaded: LoadedSettings,
   owners: readonly string[],
@@ -37,7 +35,8 @@ export function planAccounts(
   const definitions = withHosted(channels, loaded);
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
-    // The settings cannot define Parley's own channel for programs; `config check` says so.
+    // The settings cannot define Parley's own channel for programs; `config check` reports an
+    // attempt to do so.
     if (checked.kind === 'disabled' || channel === api.id) continue;
     if (checked.kind === 'broken') {
       const problems = checked.problems.map(({ path, expected }) => `${path} must be ${expected}`);
@@ -120,7 +119,7 @@ function toAccountKey(channel: string, account: string): string {
   return JSON.stringify([channel, account]);
 }
 
-/** People who sign in to the web page or the terminal with the token own this installation. */
+/** Everyone who signs in to the web page or the terminal with the token owns this installation. */
 const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
 /**
@@ -244,4 +243,21 @@ export function toSubAgentLimits({
 }: Pick<LoadedSettings['settings'], 'limits'>): NonNullable<TurnServices['subAgentLimits']> {
   const { minutes, ...bounds } = limits.subAgents;
   return { ...bounds, turnMs: minutes * 60_000 };
+}
+
+/** Limits how much of a conversation's history the model receives. */
+export const HISTORY = { entries: 400, tokens: 24_000 };
+
+/** The limits of one turn (G01). The settings use seconds and minutes; all other code uses ms. */
+export function toTurnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
+  return {
+    steps: limits.turnSteps,
+    turnMs: limits.turnMinutes * 60_000,
+    tokens: limits.turnTokens,
+    toolMs: tools.maxSeconds * 1_000,
+    outputCharacters: tools.maxCharacters,
+    calls: limits.answer.calls,
+    messages: limits.answer.messages,
+    characters: limits.answer.characters,
+  };
 }

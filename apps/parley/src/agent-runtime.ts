@@ -21,7 +21,6 @@ import type { ProcessServices } from './process-services.ts';
 import { type LoadedSettings, withHosted } from './settings.ts';
 import { openSoul } from './soul.ts';
 
-/** The parts that belong to a single agent. */
 export type AgentRuntime = Awaited<ReturnType<typeof openAgentRuntime>>;
 
 export interface SharedByAgents {
@@ -142,7 +141,7 @@ function createWorkStores(
 
 /**
  * Returns whether two versions of the settings select the same model with the same parameters, so
- * that known facts about the model remain valid.
+ * that what is already known about the model still applies.
  */
 function selectsSameModels(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
   return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);

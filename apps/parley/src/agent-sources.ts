@@ -138,7 +138,7 @@ export function openMemory(
   };
 }
 
-/** The memory index for prompts built outside a running installation. */
+/** The memory index used for prompts that are built outside a running installation. */
 const NO_INDEX: MemoryIndex = {
   add: async () => {},
   remove: async () => {},
@@ -153,7 +153,7 @@ const CONFIG = getConfigPath('');
 type CharacterFolder = 'personas' | 'output-formats';
 
 /**
- * Loads the persona and output format named in the settings, along with the texts bundled with
+ * Loads the persona and output format named in the settings, along with the files bundled with
  * Parley. Unknown persona and format names are logged.
  */
 export async function openCharacter(

@@ -17,7 +17,7 @@ export type AgentsRuntime = Awaited<ReturnType<typeof openAgents>>;
 /** The configured MCP servers, with the settings used to connect to them. */
 export type McpServices = Awaited<ReturnType<typeof openMcpServices>>;
 
-/** Open models, which are passed on when new settings replace the agents. */
+/** Open models, which the new agents reuse when changed settings replace the old agents. */
 interface KnownModels {
   readonly main: KnownModel;
   readonly named: ReadonlyMap<string, KnownModel>;

@@ -99,7 +99,7 @@ describe('the status line of a channel', () => {
       'not working: the token is refused. Ask @BotFather.',
     ],
     [{ kind: 'stopped' }, 'stopped'],
-  ] as const)('is one line: %o', (state, line) => {
+  ] as const)('is a single line: %o', (state, line) => {
     expect(formatChannelLine({ channel: 'telegram', account: 'default', state })).toBe(line);
   });
 });
@@ -130,8 +130,8 @@ function screenOf(isTTY: boolean) {
 }
 
 /**
- * The dark modules of a drawn QR code, row by row. Each line of text contains two rows of half
- * blocks.
+ * The dark modules of a drawn QR code, one array per row. Each line of text shows two rows of
+ * modules as half blocks.
  */
 function modulesOf(drawing: string): string[] {
   const lines = drawing.split('\n').map((line) => line.split('\u001b').join(''));
@@ -155,7 +155,7 @@ describe('the code for linking an account', () => {
     for (const row of expected) expect(drawn).toContain(row);
   });
 
-  it('[U01] draws the code below the banner and again when it changes, but never in a log', async () => {
+  it('[U01] draws the code below the banner and again when it changes, but never writes it to a log', async () => {
     const { screen, written, until } = screenOf(true);
     screen.note(status({ kind: 'pairing', code: 'first', how: 'scan' }));
     expect(written).toEqual([]);
@@ -174,7 +174,7 @@ describe('the code for linking an account', () => {
     expect(log.written).toEqual([]);
   });
 
-  it('[U02] shows a code that has to be typed as letters, with the phone menu in which to type it', async () => {
+  it('[U02] shows a code that has to be typed as letters, and names the phone menu where it is typed', async () => {
     const { screen, written } = screenOf(true);
     screen.note(status({ kind: 'pairing', code: 'ABCD-EFGH', how: 'type' }));
     await screen.open();
@@ -182,7 +182,7 @@ describe('the code for linking an account', () => {
     expect(written.join('')).toContain('Link with phone number instead.');
   });
 
-  it('draws the code only a few times when no one scans it', async () => {
+  it('stops drawing codes after a few if no one scans them', async () => {
     const { screen, written, until } = screenOf(true);
     await screen.open();
     for (let nth = 1; nth <= 7; nth += 1) {
@@ -201,7 +201,7 @@ const at = (state: AccountStatus['state']): AccountStatus[] => [
 const starting = at({ kind: 'starting' });
 const connected = at({ kind: 'connected', as: '@polly' });
 
-describe('the initial channel states', () => {
+describe('the channel states at startup', () => {
   it('[U01] reports the channel states as soon as all channels have finished connecting', async () => {
     let looks = 0;
     const status = () => {

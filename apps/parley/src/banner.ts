@@ -168,7 +168,7 @@ export function createPairingScreen(screen: TerminalScreen) {
       waiting.set(name, status);
       if (!isOpen) return;
       if (status.state.kind === 'connected' && drawn.delete(name)) {
-        screen.write(`\n${status.channel} is linked: connected as ${status.state.as}.\n`);
+        screen.write(`\n${status.channel} is linked and connected as ${status.state.as}.\n`);
       }
       draw(name, status).catch(() => {
         screen.write(`\nThe code for ${name} cannot be drawn here; the web page shows it.\n`);
@@ -222,7 +222,7 @@ const TIMEOUT_MS = 500;
 const POLL_INTERVAL_MS = 20;
 
 /**
- * Resolves to the states of all channels when none of them is connecting any longer, or after the
+ * Resolves to the states of all channels when none of them is still connecting, or after the
  * timeout.
  */
 export async function waitForFirstStates(

@@ -58,8 +58,8 @@ function toGroupId(
 }
 
 /**
- * Applies either all changes to the settings file or none. On failure, throws a CliError that
- * starts with `failed` and leaves the file unchanged.
+ * Applies all changes to the settings file, or none of them. On failure, throws a CliError whose
+ * message starts with `failed`, and leaves the file unchanged.
  */
 export function changeSettings(
   { folder, env, clock, channels }: SettingsFileDeps,
@@ -93,8 +93,8 @@ export function readWrittenSections(
 }
 
 /**
- * Lists the configured accounts when no gateway is running. Accounts can be paused before the
- * gateway's next start.
+ * Lists the configured accounts when no gateway is running. An account can be paused before the
+ * gateway starts again.
  */
 export async function listOfflineAccounts(
   planned: readonly PlannedAccount[],

@@ -64,7 +64,7 @@ export function addDefault(parent: Command, name: string, description: string): 
   });
 }
 
-/** Longer examples do not affect the alignment of the explanations. */
+/** Examples longer than this do not affect the alignment of the explanations. */
 const MAX_EXAMPLE_COLUMN = 60;
 
 /** Adds examples to the help of a command; each consists of a command line and its effect. */
@@ -99,28 +99,30 @@ export function createNumberParser(least: number, most: number): (text: string) 
 /** Parses a calendar date, such as `2026-11-21`. */
 export function parseIsoDate(text: string): string {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  // Date parsing turns `2026-02-30` into a day in March.
+  // JavaScript's date parsing turns `2026-02-30` into a day in March.
   if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text)) return text;
   throw new InvalidArgumentError('It must be a date such as 2026-11-21.');
 }
 
 /**
- * Adds the option `--agent` to a group of commands that concern one agent. The option is accepted
- * before or after the command (F14).
+ * Adds the `--agent` option to a group of commands that work on a single agent. The option is
+ * accepted before or after the command (F14).
  */
 export function addAgentOption(group: Command): Command {
   return group.option('--agent <name>', 'work on this agent instead of the default one');
 }
 
 /**
- * Adds the option `--json` to a command or a group. In a command group, the option is accepted
+ * Adds the `--json` option to a command or a group. In a command group, the option is accepted
  * before or after the command.
  */
 export function addJsonOption(command: Command): Command {
   return command.option('--json', 'print JSON for programs');
 }
 
-/** Marks a command in a `--json` group as having no JSON output, so that it rejects the option. */
+/**
+ * Marks a command in a `--json` group as one without JSON output, so that it rejects the option.
+ */
 export function removeJsonOption(command: Command): Command {
   return command.hook('preAction', () => {
     if (command.optsWithGlobals<{ readonly json?: boolean }>().json)
@@ -131,7 +133,7 @@ export function removeJsonOption(command: Command): Command {
 type Installation = Pick<CliContext, 'folder' | 'env'>;
 type StoreWork<T> = (store: Store, loaded: LoadedSettings) => Promise<T>;
 
-/** Commands that only read must not create a database, so they check this first. */
+/** Commands that only read must not create a database, so they call this first. */
 export function hasDatabase({ storeUrl }: DataFolder, { settings }: LoadedSettings): boolean {
   return settings.store.url !== undefined || existsSync(storeUrl.replace(/^sqlite:/, ''));
 }
@@ -145,7 +147,7 @@ export async function withStore<T>({ folder, env }: Installation, work: StoreWor
   const { settings } = loaded;
   refuseLostDatabase(folder, settings);
   const url = settings.store.url ?? folder.storeUrl;
-  // A detected setback is recorded in the database, and the gateways report it.
+  // If the clock was set back, the database records this and the gateways report it.
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
   const store = await openStore({ url, clock: systemTime.clock, state });
   try {

@@ -11,8 +11,8 @@ async function requireGateway(): Promise<never> {
 
 /**
  * The services that operations use when no gateway is running, on the same database. Changes made
- * without a gateway wake no other process; the next start picks up the work. Each service is loaded
- * on first use. `atEnd` is called when the command has finished.
+ * without a gateway do not wake other processes; the next start picks up the work. Each service is
+ * loaded on first use. `atEnd` is called when the command has finished.
  */
 export function createCommandServices(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
@@ -30,6 +30,7 @@ export function createCommandServices(
       approvals: requireGateway,
       audit: requireGateway,
       bugReport: requireGateway,
+      keepCase: requireGateway,
       logs: requireGateway,
       mcpSignIns: requireGateway,
       preview: requireGateway,
@@ -58,6 +59,11 @@ export function createCommandServices(
     heartbeat: async (name) =>
       (await proactive()).createOfflineHeartbeat(store, findChosenAgent(loaded, name)),
     hooks: async () => (await proactive()).createOfflineHooks(store, loaded),
+    async replays() {
+      const { openReplays } = await import('./commands/replay/open-replays.ts');
+      const deps = { ...systemTime, store, loaded, folder, env, log: silentLogger };
+      return (choice, ...asked) => openReplays(choice, deps)(...asked);
+    },
     usage: async () => (await import('./access.ts')).toUsageFacts(loaded.settings),
     files: async (name) =>
       (await memory()).openFilesForCommand(store, findChosenAgent(loaded, name)),

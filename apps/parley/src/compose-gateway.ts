@@ -29,13 +29,13 @@ import { findChosenAgent, isSharedStore, type LoadedSettings } from './settings.
 import type { SettingsWatch } from './settings-watch.ts';
 import { auditInstallation, startAudit } from './startup-audit.ts';
 
-/** How long (ms) sends in progress may take during a shutdown, after the turns have ended. */
+/** How long (ms) sends in progress may take during shutdown, after the turns have ended. */
 const SEND_GRACE_MS = 3_000;
 
 /** Starts the channels and the web server, and registers their cleanup in `opened`. */
 export async function composeGateway(
   options: StartOptions & OpenLog,
-  plugged: Pick<LoadedPlugins, 'report' | 'definitions'>,
+  plugged: Pick<LoadedPlugins, 'report' | 'definitions' | 'agent'>,
   { runtime, watch }: { readonly runtime: ReloadableRuntime; readonly watch: SettingsWatch },
   opened: AsyncDisposableStack,
 ) {
@@ -66,8 +66,8 @@ export async function composeGateway(
 }
 
 /**
- * Returns the options of the gateway. Options that depend on the settings are functions, which read
- * the current settings.
+ * Returns the options of the gateway. Options that depend on the settings are functions, because
+ * the settings can change.
  */
 function createGatewayOptions(
   options: StartOptions & OpenLog,
@@ -88,7 +88,7 @@ function createGatewayOptions(
       messageBytes: media.maxMessageMb * MEGABYTE,
       keptBytes: media.maxKeptMb * MEGABYTE,
       personFiles: media.maxPersonFiles,
-      // The limit for a person is at least the size of one message of maximum size.
+      // The limit for a person must allow at least one message of maximum size.
       personBytes: Math.max(media.maxPersonMb, media.maxMessageMb) * MEGABYTE,
     },
     situation: (name) => {
@@ -97,8 +97,13 @@ function createGatewayOptions(
     },
     skillCommands: async (audience, name) =>
       (await findAgent(runtime.current, name)?.skillCommands(audience)) ?? [],
-    commandServices: (name) =>
-      createAgentCommandServices(findAgent(runtime.current, name), runtime.current.cron, name),
+    commandServices: (name) => ({
+      ...createAgentCommandServices(findAgent(runtime.current, name), runtime.current.cron, name),
+      branch: async (asker, point) => {
+        const { answerBranchCommand } = await import('@parley/agent/branch');
+        return answerBranchCommand({ store: shared.store, clock: options.clock }, asker, point);
+      },
+    }),
     ...(isSharedStore(loaded.settings) && { sharedAs: processId }),
     http: {
       host: http.host,
@@ -121,6 +126,7 @@ function createAgentCommandServices(
   const { heartbeat } = parts.proactive;
   return {
     memory: agent.memoryCommands?.show,
+    savedMemories: agent.memoryCommands?.saved,
     forget: agent.memoryCommands?.forget,
     soul: soul.command,
     heartbeat: (...asked) => heartbeat.answer(...asked),
@@ -131,11 +137,11 @@ function createAgentCommandServices(
 
 /** The plugins that the process has loaded, and the watcher of its settings file. */
 interface InstalledPlugins {
-  readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
+  readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions' | 'agent'>;
   readonly watch: SettingsWatch;
 }
 
-/** Creates the services for the routes, which use the current settings. */
+/** Creates the services for the routes; they always use the current settings. */
 function createRouteServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
@@ -176,6 +182,32 @@ function createRouteServices(
   };
 }
 
+/** The services that run recorded turns again, or keep them as cases; loaded on first use. */
+function createReplayServices(
+  options: StartOptions & OpenLog,
+  agents: AgentsRuntime,
+  { plugged }: InstalledPlugins,
+): Pick<NonNullable<GatewayServices['operations']>, 'replays' | 'keepCase'> {
+  const { store } = agents.shared;
+  return {
+    async replays() {
+      const { openReplays } = await import('./commands/replay/open-replays.ts');
+      const deps = { ...options, store, loaded: agents.loaded };
+      return (choice, ...asked) => openReplays(choice, deps)(...asked);
+    },
+    async keepCase(name, order) {
+      const { openEvaluation } = await import('./commands/eval/open-evaluation.ts');
+      const { keepTurn } = await import('./commands/eval/keep-turn.ts');
+      const own = { ...plugged, loaded: agents.loaded };
+      return keepTurn(
+        await openEvaluation({ ...options, name, store, plugged: own }),
+        store,
+        order,
+      );
+    },
+  };
+}
+
 /** Creates the services for operations while a gateway is running. */
 function createOperationServices(
   options: StartOptions & OpenLog,
@@ -212,6 +244,7 @@ function createOperationServices(
       return collectOwnReport(options, plugged, agents.loaded);
     },
     preview: async (name) => agentOf(name).preview,
+    ...createReplayServices(options, agents, { plugged, watch }),
     cron: async () => agents.cron,
     heartbeat: async (name) => agentOf(name).proactive.heartbeat,
     hooks: async () => hooks,

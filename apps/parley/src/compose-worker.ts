@@ -9,7 +9,6 @@ import {
   notifyOfSoul,
   runHeartbeatsWith,
   runSubAgentsWith,
-  type TurnLimits,
   type TurnServices,
 } from '@parley/agent';
 import { GIVEN_UP, renderNoticeParts } from '@parley/channels';
@@ -17,11 +16,11 @@ import { newId, type ReplyRoute } from '@parley/core';
 import { getContextTokens, resolveWindow } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
-import { createServedCheck, toSubAgentLimits } from './access.ts';
+import { createServedCheck, HISTORY, toSubAgentLimits, toTurnLimits } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { AgentsRuntime } from './agents-runtime.ts';
 import { keepRetention } from './keep-retention.ts';
-import { isSharedStore, type LoadedSettings } from './settings.ts';
+import { isSharedStore } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
@@ -93,8 +92,8 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
 }
 
 /**
- * Creates a function that notifies a chat about messages that were abandoned because they ended the
- * process too often.
+ * Creates a function that notifies a chat about abandoned messages, whose turns ended the process
+ * too often.
  */
 function createGivenUpNotifier({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
@@ -137,9 +136,6 @@ async function runSchedules(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** Limits how much of a conversation's history the model receives. */
-const HISTORY = { entries: 400, tokens: 24_000 };
-
 export function createTurnServices(
   agents: AgentsRuntime,
   own: AgentRuntime = agents.main,
@@ -177,23 +173,9 @@ export function createTurnServices(
   };
 }
 
-/** The limits of one turn (G01). The settings use seconds and minutes; all other code uses ms. */
-function toTurnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
-  return {
-    steps: limits.turnSteps,
-    turnMs: limits.turnMinutes * 60_000,
-    tokens: limits.turnTokens,
-    toolMs: tools.maxSeconds * 1_000,
-    outputCharacters: tools.maxCharacters,
-    calls: limits.answer.calls,
-    messages: limits.answer.messages,
-    characters: limits.answer.characters,
-  };
-}
-
 /**
- * Creates the services for summaries. No person requests summaries, so they count only toward the
- * daily total (G17).
+ * Creates the services for summaries. Summaries are not requested by a person, so they count only
+ * toward the daily total (G17).
  */
 function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
@@ -216,7 +198,7 @@ function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: Ag
   };
 }
 
-/** People answer within minutes, so approval requests may be closed up to ten seconds late. */
+/** People take minutes to answer, so approval requests may be closed up to ten seconds late. */
 const APPROVALS_INTERVAL_MS = 10_000;
 
 /**
@@ -235,7 +217,7 @@ function expireApprovals({
 const SOUL_INTERVAL_MS = 5_000;
 
 /**
- * Evaluates proposals for SOUL.md, applies those whose veto period is over, and notifies the owner
+ * Evaluates proposals for SOUL.md and applies those whose veto period is over. Notifies the owner
  * (W06), including about changes that happened while Parley was not running.
  */
 function keepSoul(

@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-/** Writes the instance file of another gateway to the data folder. */
+/** Writes another gateway's instance file into the data folder. */
 const leaveInstance = ({ instanceFile }: DataFolder, instance: object) =>
   writeFileSync(instanceFile, `${JSON.stringify(instance)}\n`);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -107,7 +107,7 @@ describe('the lock on the data folder', () => {
     lock.release();
   });
 
-  it('excludes another process and is released when its holder is killed', async () => {
+  it('excludes other processes, and is released when its holder is killed', async () => {
     createDataFolder(folder);
     // A global variable keeps the lock from being garbage collected and thereby released.
     const script = `
@@ -155,7 +155,7 @@ describe('the file of the running gateway', () => {
     });
 
     it.each(['', '{"pid":', '{"pid":"x","address":"y"}', 'null'])(
-      'finds no gateway in a file with the content %j',
+      'finds no gateway if the file contains %j',
       (content) => {
         writeFileSync(folder.instanceFile, content);
         expect(findInstance(folder)).toBeNull();
@@ -207,7 +207,7 @@ describe('the token file', () => {
       expect(mode()).toBe('600');
     });
 
-    it('[U03] gives a running process the new token as soon as it is replaced', () => {
+    it('[U03] is updated in a running process as soon as the token file changes', () => {
       const token = createTokenGetter(folder);
       const before = token();
       const after = replaceToken(folder);
@@ -221,7 +221,7 @@ describe('the token file', () => {
   });
 });
 
-describe('a command as typed by the user', () => {
+describe('a command as the user types it', () => {
   it('omits the default data folder', () => {
     expect(formatCommandLine('chat', { path: getDefaultDataFolder() })).toBe(
       'npm run parley -- chat',

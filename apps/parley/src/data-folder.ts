@@ -32,16 +32,16 @@ export interface DataFolder {
   readonly tokenFile: string;
   /** The progress of sends, which is recorded while the gateway runs. */
   readonly sendNotes: string;
-  /** The work in progress of each process; after a crash, the next process reads it. */
+  /** The work in progress in each process; after a crash, the next process reads it. */
   readonly working: string;
-  /** The folder of each process's last log lines. */
+  /** The folder with each process's most recent log lines. */
   readonly logs: string;
   /**
-   * The state of the database when it was last seen. A database whose state is older than this mark
-   * was rolled back.
+   * The last seen state of the database. If the database's own state is older than this mark, the
+   * database was rolled back.
    */
   readonly databaseMark: string;
-  /** A marker file that exists while a restore replaces the files. */
+  /** A marker file that exists while a restore is replacing files. */
   readonly restoreMarker: string;
 }
 
@@ -109,8 +109,8 @@ export function lockDataFolder(folder: DataFolder): { release(): void } {
 }
 
 /**
- * Locks a folder. Throws SQLite's error. `isDatabaseBusy` returns whether the cause is a lock held
- * by another process.
+ * Locks a folder. Throws SQLite's error if that fails. `isDatabaseBusy` returns whether the cause
+ * is a lock held by another process.
  */
 export function lockFolder(path: string): { release(): void } {
   const lock = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
@@ -139,7 +139,7 @@ function createLockedError(folder: DataFolder, cause: unknown): CliError {
   );
 }
 
-/** Returns whether a backup or restore is running on this data folder, or was killed. */
+/** Returns whether a backup or restore is running on this data folder, or was killed on it. */
 export function hasUnfinishedWork(folder: DataFolder): boolean {
   return readdirSync(folder.path).some((name) =>
     /^(restoring-|backing-up-|restore-unfinished)/.test(name),
@@ -149,7 +149,7 @@ export function hasUnfinishedWork(folder: DataFolder): boolean {
 function createUnwritableError(folder: DataFolder, cause: unknown): CliError {
   return new CliError(
     'data-unwritable',
-    `Parley cannot write in its data folder ${folder.path} (${reasonOf(cause)}). Make it writable, or choose another one with --data FOLDER.`,
+    `Parley cannot write to its data folder ${folder.path} (${reasonOf(cause)}). Make the folder writable, or choose another one with --data FOLDER.`,
     cause,
   );
 }
@@ -258,7 +258,10 @@ export function readToken({ tokenFile }: TokenFile): string | null {
   return token.length >= MIN_KEY_LENGTH ? token : null;
 }
 
-/** Replaces the token file atomically: other processes read either the old or the new token. */
+/**
+ * Replaces the token file atomically, so that other processes read either the old token or the new
+ * one.
+ */
 export function replaceToken({ tokenFile }: TokenFile): string {
   const token = randomBytes(24).toString('base64url');
   const draft = `${tokenFile}.${randomBytes(4).toString('hex')}`;
@@ -296,7 +299,7 @@ export class CliError extends ParleyError {
   }
 }
 
-/** Invalid options or arguments. The process exits with code 2 and points to the help. */
+/** Invalid options or arguments. The process exits with code 2 and refers to the help. */
 export class UsageError extends CliError {
   constructor(message: string) {
     super('usage', message);
@@ -306,9 +309,9 @@ export class UsageError extends CliError {
 export const WORKSPACE_TEMPLATES = getConfigPath('workspace');
 
 /**
- * Makes all files that this process creates from now on, including SQLite's side files, accessible
- * only to their owner. The umask applies to the whole process, so only Parley's own processes may
- * call this function.
+ * Makes all files that this process creates from now on accessible only to their owner. This
+ * includes the files that SQLite creates beside the database. The umask applies to the whole
+ * process, so only Parley's own processes may call this function.
  */
 export function restrictFileMode(): void {
   process.umask(0o077);

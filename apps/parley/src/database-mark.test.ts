@@ -25,7 +25,7 @@ const open = async () => {
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback };
   store = await openStore({ url: folder.storeUrl, clock: () => 1_000, state });
 };
-/** The counter that Redis remembers, if Redis is used. */
+/** The counter stored in Redis, if Redis is used. */
 let remembered: number;
 const turns = {
   remember: async (_name: string, number: number) => Math.max(number, remembered),
@@ -71,7 +71,7 @@ describe('an empty or missing database beside a used data folder', () => {
   });
 });
 
-describe('a database older than its last seen state', () => {
+describe('a database that is older than its last seen state', () => {
   const setCounter = (counter: number) => {
     const file = new DatabaseSync(database);
     file.exec(`update store_state set counter = ${counter}`);

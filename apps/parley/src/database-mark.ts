@@ -6,11 +6,10 @@ import { z } from 'zod';
 import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The state of the database when it was last seen, as stored in the data folder. */
+/** The last seen state of the database, as stored in the data folder. */
 const MarkFile = z.object({
   /**
-   * The address of the database without its password. If the address differs, it is a different
-   * database.
+   * The database address without its password. If the address differs, it is a different database.
    */
   place: z.string(),
   name: z.string(),
@@ -18,7 +17,7 @@ const MarkFile = z.object({
 });
 
 /**
- * Discord's read positions, which determine what messages are fetched after a reconnect. After a
+ * Discord's read positions, which determine which messages are fetched after a reconnect. After a
  * rollback, they point to messages that were already answered, which would be answered again.
  */
 export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
@@ -66,8 +65,8 @@ function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark)
 
 /**
  * Throws CliError `database-missing` if the data folder has been used but its database is empty or
- * missing. Version 0.1.0 wrote no mark. Without a mark, a database of 0 bytes counts as lost if it
- * is accompanied by files that only a running gateway creates.
+ * missing. Version 0.1.0 did not write a mark. Without a mark, a database of 0 bytes counts as lost
+ * if it is accompanied by files that only a running gateway creates.
  */
 export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings): void {
   if (settings.store.url !== undefined) return;
@@ -93,7 +92,7 @@ export function createMissingDatabaseError(
 ): CliError {
   return new CliError(
     'database-missing',
-    `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put the database back, or restore a backup with "${formatCommandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,
+    `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put the database back, or restore a backup with "${formatCommandLine('restore FILE', folder)}". To start with an empty database, first remove ${folder.databaseMark} and ${folder.sendNotes}.`,
     cause,
   );
 }
@@ -118,8 +117,8 @@ const SHARED_INTERVAL_MS = 7_000;
 const ALONE_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Before any work is accepted, compares the database with the newest state known to the data folder
- * and Redis; then keeps that record up to date. The returned function stops the updates.
+ * Compares the database with the newest state recorded in the data folder and in Redis, before any
+ * work is accepted. Then keeps both records up to date. The returned function stops the updates.
  */
 export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   const { folder, settings, store, turns, log } = deps;
@@ -163,11 +162,11 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   };
 }
 
-/** Explains a rollback of the database to people. */
+/** Formats an explanation for people of a database rollback. */
 export function describeSetback(
   { at, turns, parts }: Setback,
   folder: Pick<DataFolder, 'path'>,
 ): string {
-  const held = `${formatCounted(turns, 'conversation')} without an answer and ${formatCounted(parts, 'part')} of answers`;
-  return `At ${new Date(at).toISOString()} the database had been rolled back, for example by a failover to a lagging replica or by restoring an older copy: the latest changes are lost. Held back as dead letters, because it may have been done already: ${held}. List them with "${formatCommandLine('dead list', folder)}".`;
+  const held = `${formatCounted(turns, 'conversation')} without an answer and ${formatCounted(parts, 'answer part')}`;
+  return `At ${new Date(at).toISOString()}, Parley found that the database had been rolled back, for example by a failover to a lagging replica or by restoring an older copy. The latest changes are lost. Some work may have been done already, so it is held back as dead letters: ${held}. List them with "${formatCommandLine('dead list', folder)}".`;
 }

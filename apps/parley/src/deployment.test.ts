@@ -46,7 +46,7 @@ describe('a process compared with the oldest process of its deployment', () => {
     expect(found).toEqual(expected);
   });
 
-  it('[D12] is judged by its own clock if it is alone, and otherwise by the clock difference', () => {
+  it('[D12] is judged by its own clock if it runs alone, and otherwise by the difference between the clocks', () => {
     const wrong = process({ clockAheadMs: 60_000 });
     expect(listDifferences(wrong, null)).toMatchObject([{ what: 'clock', unsafe: false }]);
     expect(listDifferences(wrong, wrong)).toMatchObject([{ what: 'clock', unsafe: false }]);
@@ -74,7 +74,7 @@ it.each([
   },
 );
 
-it('[D12] gives a workspace a single id, even if several processes request it at once', async () => {
+it('[D12] assigns one id to a workspace, even if several processes request it at once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-id-'));
   const ids = await Promise.all([readWorkspaceId(folder), readWorkspaceId(folder)]);
   expect(ids[0]).not.toBeNull();
@@ -103,20 +103,23 @@ describe('the first gateway of a deployment', () => {
     return store.processes.heartbeat({ id, role, ...facts });
   };
 
-  it('[W08] is the one that finds no other gateway, even if workers are running', async () => {
+  it('[W08] is the gateway that finds no other gateway, even if workers are running', async () => {
     await runs('w', 'worker');
     await runs('a', 'gateway');
     expect(await isFirst('a')).toBe(true);
   });
 
-  it.each(['gateway', 'all'] as const)('[W08] is not one that joins a running %s', async (role) => {
-    await runs('b', role);
-    expect(await isFirst('a')).toBe(false);
-    now += 15_001;
-    expect(await isFirst('a')).toBe(true);
-  });
+  it.each(['gateway', 'all'] as const)(
+    '[W08] is not a gateway that joins a running %s',
+    async (role) => {
+      await runs('b', role);
+      expect(await isFirst('a')).toBe(false);
+      now += 15_001;
+      expect(await isFirst('a')).toBe(true);
+    },
+  );
 
-  it('[W08] is exactly one of several that start at the same moment', async () => {
+  it('[W08] is exactly one of several gateways that start at the same moment', async () => {
     const all = await Promise.all(['a', 'b', 'c', 'd'].map(isFirst));
     expect(all.filter(Boolean)).toHaveLength(1);
   });

@@ -9,7 +9,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { CliError, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** A difference (ms) from the database's clock that is reported. */
+/** Larger differences (ms) from the database's clock are reported. */
 const CLOCK_REPORTED_MS = 2_000;
 /**
  * The largest safe difference (ms) between the clocks of two processes. Leases use the database's
@@ -54,7 +54,7 @@ export function listDifferences(
   if (Math.abs(ahead) > CLOCK_REPORTED_MS || apart > CLOCK_UNSAFE_MS) {
     const seconds = (Math.abs(ahead) / 1_000).toFixed(1);
     const direction = ahead < 0 ? 'behind' : 'ahead of';
-    const text = `its clock is ${seconds} s ${direction} the database's; synchronize it (NTP)`;
+    const text = `its clock is ${seconds} s ${direction} the database's clock; synchronize it (NTP)`;
     found.push({ what: 'clock', unsafe: apart > CLOCK_UNSAFE_MS, text });
   }
   if (oldest !== null && oldest.version !== own.version) {
@@ -123,7 +123,7 @@ export async function checkStrangers(
   if (unsafe.length === 0 || oldest === null) return facts;
   throw new CliError(
     'stranger',
-    `This process does not match the ${oldest.role === 'all' ? 'Parley' : oldest.role} on ${oldest.host} (process ${oldest.pid}) that uses the same database: ${unsafe.join('; ')}. Fix that, or stop the others first.`,
+    `This process does not match the ${oldest.role === 'all' ? 'Parley' : oldest.role} on ${oldest.host} (process ${oldest.pid}) that uses the same database: ${unsafe.join('; ')}. Fix that, or stop the other processes first.`,
   );
 }
 
@@ -186,8 +186,8 @@ interface ProcessAnnouncement extends OwnProcess {
 }
 
 /**
- * Returns the address at which other machines reach a server that listens on all interfaces of the
- * machine `host`.
+ * Returns the address at which other machines can reach a server that listens on all interfaces of
+ * the machine `host`.
  */
 function toReachableAddress(host: string, address: string): string {
   return address.replace(/\/\/(0\.0\.0\.0|\[::\]):/, `//${host}:`);
@@ -203,7 +203,7 @@ export function announceProcess(
   known: {
     readonly facts: ProcessFacts;
     readonly workspace: string;
-    /** A function, because the settings can change while the process runs. */
+    /** It is a function because the settings can change while the process runs. */
     readonly settingsNow: () => ProcessFacts['settings'];
   },
 ): () => Promise<void> {
@@ -238,20 +238,20 @@ export function announceProcess(
     await heartbeats.stop();
     // If the database is unreachable, other processes notice the missing heartbeat.
     await store.processes.leave(id).catch((error: unknown) => {
-      log.warn({ reason: reasonOf(error) }, 'the end of this process was not recorded');
+      log.warn({ reason: reasonOf(error) }, 'the shutdown of this process was not recorded');
     });
   };
 }
 
 /**
- * How long (ms) to hold the lease that elects one of several gateways that start at the same time
- * and cannot see each other yet.
+ * How long (ms) to hold the lease that elects one gateway when several start at the same time and
+ * cannot see each other yet.
  */
 const SAME_MOMENT_MS = 10_000;
 
 /**
  * Returns whether this gateway is the first of its deployment. A gateway that joins running
- * gateways, as in a rolling restart, is not the first.
+ * gateways, for example in a rolling restart, is not the first.
  */
 export async function isFirstGateway(
   store: Pick<Store, 'leases' | 'processes'>,

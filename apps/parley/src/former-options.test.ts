@@ -22,7 +22,7 @@ const FORMER = [
   ['prompt --channel web', ['--user', '7'], ['--person', '7']],
 ] as const;
 
-/** Returns the options that the given command receives when it runs. */
+/** Returns the options that a command receives when it runs. */
 async function optionsOf(command: string, args: readonly string[]): Promise<object> {
   const run = async () => undefined;
   const program = describeProgram({ run, bare: run, starting: run });
@@ -66,14 +66,14 @@ describe('a renamed option', () => {
     expect(written.err).toContain("option '--last <count>' argument 'many' is invalid");
   });
 
-  it('[U02] accepts --play before a scene, and notes that the option is unnecessary', async () => {
+  it('[U02] accepts --play before a scene, with a note that the option is unnecessary', async () => {
     const words = ['--data', '/nonexistent', 'simulate', 'discord', '--play', '/nonexistent.jsonl'];
     expect(await main(words)).toBe(1);
     expect(written.err).toContain('Note: --play is not needed now.');
     expect(written.err).toContain('There is no scene file /nonexistent.jsonl.');
   });
 
-  it('[U02] conflicts with the same options under both names', async () => {
+  it('[U02] conflicts with the same options under both of its names', async () => {
     const program = new Command('parley').exitOverride();
     program
       .command('print')
@@ -89,6 +89,6 @@ describe('a renamed option', () => {
     const renamed = { print: { former: '--wide', now: '--width' } };
     expect(() => acceptFormerOptions(program, renamed)).toThrow('no command parley print');
     program.command('print');
-    expect(() => acceptFormerOptions(program, renamed)).toThrow('no option --width');
+    expect(() => acceptFormerOptions(program, renamed)).toThrow('does not have the option --width');
   });
 });

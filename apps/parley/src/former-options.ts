@@ -18,7 +18,7 @@ export function acceptFormerOptions(program: Command, all: typeof FORMER = FORME
   for (const [path, { former, now }] of Object.entries(all)) {
     const command = path.split(' ').reduce(findSubcommand, program);
     const option = command.options.find(({ long }) => long === now);
-    if (option === undefined) throw new Error(`parley ${path} has no option ${now}.`);
+    if (option === undefined) throw new Error(`parley ${path} does not have the option ${now}.`);
     const old = new FormerOption(former, option);
     command.addOption(old);
     noteFormer(command, old, `is called ${now}`);

@@ -7,7 +7,7 @@ import { isFullRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** Simulates Windows and older Node versions, on which the program runs in a child process. */
+/** Simulates Windows and older Node versions, where the program runs in a child process. */
 const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
 type Start = readonly [way: string, isSame: boolean, program: string, args: readonly string[]];
@@ -79,7 +79,7 @@ describe.skipIf(process.platform !== 'linux')('a Parley process', () => {
     ['a Node without process.execve', false, process.execPath, [...WITHOUT_EXCHANGE, PROGRAM]],
     ...(isFullRun() ? [WITH_A_FLAG] : []),
   ])(
-    'runs with a small space for young objects and few malloc arenas when %s starts it, and stays the same process for supervisors: %s',
+    'runs with a small space for young objects and few malloc arenas when started by %s, and keeps its process id for supervisors: %s',
     async (_way, isSame, program, args) => {
       const started = await start(program, args);
       expect(started.isSame).toBe(isSame);
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== 'linux')('a Parley process', () => {
     },
   );
 
-  it('keeps limits set by the operator', async () => {
+  it('keeps limits that the operator has set', async () => {
     const started = await start(process.execPath, ['--max-semi-space-size=4', PROGRAM], {
       MALLOC_ARENA_MAX: '4',
     });

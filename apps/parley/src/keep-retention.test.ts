@@ -86,7 +86,7 @@ it('[D15] removes nothing while the clock is temporarily a year ahead, and logs 
   expect(await rounds(2, 10)).toBe(2);
 });
 
-it('[D15] removes messages that reach their age limit while people keep writing', async () => {
+it('[D15] removes messages that reach their age limit even while people keep writing', async () => {
   await say();
   for (let day = 1; day <= 21; day += 1) {
     await rounds(1, 24 * 60);
@@ -95,7 +95,7 @@ it('[D15] removes messages that reach their age limit while people keep writing'
   expect(await rounds(1, 24 * 60)).toBe(20);
 });
 
-it('[D15] removes rows that exceed a shortened retention as soon as the settings change', async () => {
+it('[D15] removes rows that exceed a shortened retention period as soon as the settings change', async () => {
   for (let day = 1; day <= 10; day += 1) {
     await say();
     await rounds(1, 24 * 60);

@@ -12,8 +12,7 @@ import { toRetentionAges } from './settings.ts';
 
 const MINUTE_MS = 60_000;
 /**
- * The pause after each step, as a multiple of the step's duration, so that other work takes
- * precedence.
+ * The pause after each step, as a multiple of the step's duration. It gives other work precedence.
  */
 const SHARE_OF_OTHERS = 4;
 const MIN_PAUSE_MS = 5;
@@ -87,8 +86,7 @@ export function keepRetention({
   };
 }
 
-const TIGHT =
-  'the database exceeds retention.maxMegabytes: the oldest rows are removed before their age';
+const TIGHT = 'the database exceeds retention.maxMegabytes: the oldest rows are removed early';
 
 /** Shorter lags (ms) are not reported, because the next sweeps catch up. */
 const REPORTED_MS = 60 * MINUTE_MS;
@@ -112,7 +110,7 @@ function createHoldReporter(log: Logger): (decision: AgingDecision) => void {
 
 const HELD_TEXT = {
   'database-clock':
-    "old rows are kept: the clock of this process is ahead of the database's; synchronize both (NTP)",
+    "old rows are kept: this process's clock is ahead of the database's clock; synchronize both (NTP)",
   newest: 'old rows are kept: nothing was written for more than a day',
   'last-removal': `old rows are kept: too much time seems to have passed since the last round, so the clock may be wrong; removal catches up at ${DAYS_PER_DAY} days per day`,
 } as const;

@@ -52,7 +52,7 @@ function listProcesses(folder: string): readonly string[] {
     );
     return [...new Set(names)].toSorted();
   } catch {
-    return []; // The folder is missing because no process has stored any lines yet.
+    return []; // The folder is missing because none of the processes has stored any lines yet.
   }
 }
 

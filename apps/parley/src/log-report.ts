@@ -11,8 +11,8 @@ interface LogReportDeps {
 }
 
 /**
- * The maximum number of conversations on a page whose names are looked up. Other conversations show
- * their ids.
+ * The maximum number of conversations on a page whose names are looked up. Other conversations are
+ * shown by their ids.
  */
 const MAX_NAMES = 50;
 

@@ -65,7 +65,7 @@ describe('the command line', () => {
     ['agents telegram:5 --person 9', 0, 'answered by desk (the rule for this person)'],
     ['agents telegram:5', 0, 'answered by main (the default agent)'],
     ['agents web:@desk/main', 0, 'answered by desk (the chat names this agent)'],
-    ['agents discord:5', 1, 'no working account discord/default'],
+    ['agents discord:5', 1, 'a working account discord/default'],
     ['memory search tea --agent desk', 0, 'Green tea, always.'],
     ['memory --agent desk search tea', 0, 'Green tea, always.'],
     ['memory search tea', 1, 'Nothing was found.'],
@@ -76,7 +76,7 @@ describe('the command line', () => {
     ['hooks list --agent desk', 0, 'No hooks are configured.'],
     ['cron add tea --every 2h --agent desk', 1, 'Not done: no owner has written'],
     ['memory list --agent dsek', 1, 'Did you mean desk? The agents are main, desk.'],
-    ['import openclaw docs --agent desk', 1, 'is not a workspace of OpenClaw'],
+    ['import openclaw docs --agent desk', 1, 'There is no OpenClaw workspace in'],
   ])('[F14] runs commands for the agent named with --agent: %s', async (args, code, said) => {
     writeFileSync(join(folder, 'parley.yaml'), TWO);
     const workspace = join(folder, 'workspaces/desk');
@@ -87,7 +87,7 @@ describe('the command line', () => {
     expect(written.out + written.err).toContain(said);
   });
 
-  it('[U03] explains in one sentence why an operation was refused', async () => {
+  it('[U03] explains a refused operation in one sentence', async () => {
     expect(await main(['--data', folder, 'cron', 'pause', 'NONE', '--json'])).toBe(1);
     expect(written.out).toContain('There is no job "NONE".');
   });
@@ -167,7 +167,7 @@ describe('the command line', () => {
     expect(written.out).toContain('does not exist; the defaults apply');
   });
 
-  it('[D12] warns about an unknown key but accepts the file', async () => {
+  it('[D12] warns about an unknown key but accepts the settings file', async () => {
     writeFileSync(join(folder, 'parley.yaml'), 'agnet:\n  name: x\n');
     expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
     expect(written.out).toMatch(/warning: .*agnet/s);
@@ -180,7 +180,7 @@ describe('the command line', () => {
     expect(written.err).not.toContain('    at ');
   });
 
-  it('reports a process at the gateway’s address that gives an unexpected response', async () => {
+  it('reports an unexpected response from the process at the gateway’s address', async () => {
     const instance = { pid: process.pid, address: 'http://127.0.0.1:1' };
     writeFileSync(join(folder, 'gateway.json'), JSON.stringify(instance));
     writeFileSync(join(folder, 'token'), 'x'.repeat(32));

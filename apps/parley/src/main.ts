@@ -103,8 +103,8 @@ function useStartedSettings(folder: DataFolder, { config }: GlobalFlags): DataFo
 }
 
 /**
- * Throws CliError if a settings file named by the user does not exist, because the defaults must
- * not hide a typo.
+ * Throws CliError if the user names a settings file that does not exist, because using the defaults
+ * would hide a typo.
  */
 function resolveDataFolder(flags: GlobalFlags): DataFolder {
   const folder = locateDataFolder(flags.data, process.env);

@@ -27,7 +27,7 @@ export type SignInLocks = ReadonlyMap<string, WorkspaceLock>;
 
 /**
  * Creates one lock per MCP server, because refresh tokens are single-use and must not be renewed
- * concurrently. If several processes share a database, the lock is a lease among these processes.
+ * concurrently. If several processes share a database, the lock is a lease in that database.
  */
 export async function createSignInLocks(
   settings: LoadedSettings['settings'],
@@ -47,9 +47,9 @@ export async function createSignInLocks(
 }
 
 /**
- * Stores credentials for MCP servers in `secrets/` in the data folder, which only its owner can
- * read and which backups omit. All values that are read or written there are scrubbed from logs and
- * answers from then on.
+ * Stores credentials for MCP servers in the data folder's `secrets/`, which only its owner can read
+ * and which backups omit. Every value read or written there is scrubbed from logs and answers from
+ * then on.
  */
 export function openSignIns(
   { folder, secrets }: Pick<SignInOptions, 'folder' | 'secrets'>,

@@ -3,10 +3,10 @@ import { getConversationAgent } from '@parley/core';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 
-/** The maximum number of chats whose titles are looked up, most recent first. */
+/** The maximum number of chats, starting with the most recent, whose titles are looked up. */
 const MAX_CHATS = 500;
 
-/** Lists an agent's chats, keyed by the name of their memory file. */
+/** Lists an agent's chats, keyed by the names of their memory files. */
 export function listMemoryChats(
   workspace: Workspace,
   agent: string | undefined,

@@ -7,14 +7,14 @@ import { listMemoryChats } from './memory-chats.ts';
 import type { ChosenAgent } from './settings.ts';
 import { openWorkspaceForCommand } from './shared-lock.ts';
 
-/** Opens the files of an agent for a command, whether or not a gateway is running. */
+/** Opens an agent's files for a command, whether or not a gateway is running. */
 export async function openFilesForCommand(store: Store, { name, settings }: ChosenAgent) {
   const { workspace } = await openWorkspaceForCommand(settings, store);
   return { workspace, chats: listMemoryChats(workspace, name, store) };
 }
 
 /**
- * Opens the memories of an agent for a command. Commands cannot delete memories without a running
+ * Opens an agent's memories for a command. Commands cannot delete memories without a running
  * gateway, because the gateway may be using them.
  */
 export async function openMemoryForCommand(

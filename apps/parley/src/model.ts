@@ -43,8 +43,8 @@ export function chooseModel(
     return line;
   });
   /**
-   * `line` names the answering model and the reason for the choice, as far as known. `known`
-   * resolves to the final text, and `choices` are the models offered by `/model`.
+   * `line` names the answering model and, if known, the reason for the choice. `known` resolves to
+   * the final text, and `choices` are the models that `/model` offers.
    */
   const choices = new Map(
     [...chosen.choices].map(
@@ -63,9 +63,9 @@ function formatModelLine(why: string): string {
 }
 
 /**
- * Wraps a model so that it neither receives nor emits secrets from the settings, even if a tool, a
- * page or an MCP server has echoed one, and even while an answer is streamed (G18). The history
- * contains the scrubbed text.
+ * Wraps a model so that secrets from the settings never reach it and never appear in its output
+ * (G18). This holds even if a tool, a page or an MCP server has echoed a secret, and even while an
+ * answer is streamed. The history contains the scrubbed text.
  */
 export function createScrubbedModel(
   model: ChatModel,
@@ -156,8 +156,8 @@ function scrubMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
 }
 
 /**
- * MCP servers write their own tool descriptions, and may echo secrets from the request in them.
- * Each tool is serialized only once, and `scrub` caches clean texts until a secret is added.
+ * MCP servers write their own tool descriptions, which may echo secrets from the request. Each tool
+ * is serialized only once, and `scrub` caches clean text until a secret is added.
  */
 function createToolScrubber(scrub: Scrub): (tool: ModelTool) => ModelTool {
   const texts = new WeakMap<ModelTool, string>();

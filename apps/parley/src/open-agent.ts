@@ -81,7 +81,7 @@ export interface OpenAgentOptions extends InstallationEnv {
    * installation.
    */
   readonly durable?: { readonly store: MemoryStore; readonly bus: LiveBus };
-  /** The stores behind the tools for to-dos, delegation and other chats. */
+  /** The stores used by the tools for to-dos, delegation and other chats. */
   readonly work?: Pick<
     BuiltInToolDeps,
     | 'cron'
@@ -96,8 +96,10 @@ export interface OpenAgentOptions extends InstallationEnv {
   >;
   /** The managed SOUL.md; if absent, SOUL.md is an ordinary file. */
   readonly soul?: ManagedFile & Partial<Pick<SoulService, 'sync'>>;
-  /** The lock of the workspace, if several processes share the workspace. */
+  /** The lock on the workspace, if several processes share it. */
   readonly lock?: WorkspaceLock | undefined;
+  /** Workspace files that the agent sees with another text. */
+  readonly replaced?: readonly ManagedFile[];
   /** The original folder, if this preview works on a copy of the workspace. */
   readonly copyOf?: string | undefined;
 }
@@ -117,6 +119,7 @@ export async function openAgent(options: OpenAgentOptions) {
     log,
     ...(soul !== undefined && { governed: soul }),
     ...(lock !== undefined && { lock }),
+    ...(options.replaced !== undefined && { replaced: options.replaced }),
   });
   await soul?.sync?.('at-once');
   // Skills, memory and tools refer to each other. The circular reference is safe, because the tools
@@ -182,7 +185,8 @@ async function describeAgent(
   workspace: Workspace,
   { name: agentName, copyOf }: Pick<OpenAgentOptions, 'name' | 'copyOf'>,
 ) {
-  // The agent's name is visible to everyone, so it comes from IDENTITY.md as a group sees the file.
+  // The agent's name is visible to everyone, so it comes from IDENTITY.md in the form that groups
+  // see.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const identity = mergeIdentityFields([given, agent]);
   const { name, emoji } = await readIdentity(everyone, { agent: identity });
@@ -197,7 +201,7 @@ async function describeAgent(
 }
 
 /**
- * Opens the agent's tools: the built-in tools, followed by those of plugins and MCP servers that
+ * Opens the agent's tools: first the built-in tools, then those from plugins and MCP servers that
  * the settings allow.
  */
 export function openTools(
@@ -235,7 +239,7 @@ export function openTools(
   return registry;
 }
 
-/** Creates the tools that reach beyond files: shell commands, if enabled, and the web. */
+/** Creates the tools that reach beyond files: the web and, if enabled, shell commands. */
 export function createOutsideTools(
   { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
   agent: { readonly workspace: Workspace; readonly promptFiles: PromptFiles },
@@ -251,8 +255,8 @@ const FORMATS = getConfigPath('channel-formats');
 const DEFAULT_LAYOUT = 'parley';
 
 /**
- * Returns the agent's prompt layout, extended by the layers of plugins. `reads` lists the workspace
- * files that these layers show.
+ * Returns the agent's prompt layout, including the layers from plugins. `reads` lists the workspace
+ * files that the plugin layers include.
  */
 async function openPrompt(
   {

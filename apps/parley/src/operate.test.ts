@@ -19,7 +19,7 @@ it.each<[string, RequestListener]>([
     'that does not have the group',
     (_request, response) => response.writeHead(404).end('There is nothing at /api/soul/list.'),
   ],
-])('[U03] gives advice when the gateway has another version, %s', async (_how, answer) => {
+])('[U03] gives advice if the gateway has another version, %s', async (_how, answer) => {
   const path = mkdtempSync(join(tmpdir(), 'parley-api-'));
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -31,7 +31,7 @@ it.each<[string, RequestListener]>([
     const asked = listSouls({ folder, env: {}, print: () => {} });
     await expect(asked).rejects.toMatchObject({
       code: 'status-unanswered',
-      message: expect.stringMatching(/may be running another version of Parley: restart it/),
+      message: expect.stringMatching(/may be running another version of Parley. Restart it/),
     });
   } finally {
     server.close();

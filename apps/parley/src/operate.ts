@@ -18,14 +18,17 @@ import {
 } from './running-gateway.ts';
 import { stripControls } from './terminal/text.ts';
 
-/** The caller when no gateway is running. Users who can write the data folder act as its owner. */
+/**
+ * The caller's identity when no gateway is running. Users who can write the data folder act as its
+ * owner.
+ */
 const CALLER = { name: 'the command line', role: 'owner' } as const;
 
 /** Performs operations through the running gateway, or in this process directly on the database. */
 export interface Operations {
-  /** The address of the gateway; null if this process performs the operations. */
+  /** The gateway's address; null if this process performs the operations. */
   readonly address: string | null;
-  /** `withinMs` is the time the gateway may take; the default is a few seconds. */
+  /** `withinMs` is the time that the gateway may take; by default a few seconds. */
   perform<Name extends OperationName>(
     name: Name,
     input: InputOf<Name>,
@@ -53,7 +56,7 @@ export async function withOperations(
       });
     return await work({ address: gateway.address, perform }).catch((error) => {
       // Responses are not validated, because the gateway and the command share their types. Only a
-      // gateway of another version can respond in a different form.
+      // gateway with another version can respond in a different form.
       throw error instanceof TypeError ? createOtherVersionError(gateway, error) : error;
     });
   } catch (error) {
@@ -106,7 +109,7 @@ export function operateAndPrint<Name extends OperationName>(
   });
 }
 
-/** An operation whose response is text for people. */
+/** An operation that responds with text for people. */
 type TextOperation = {
   [Name in OperationName]: OutputOf<Name> extends { readonly text: string } ? Name : never;
 }[OperationName];

@@ -12,7 +12,7 @@ describe('a call that is always allowed', () => {
     [undefined, 'approvals: {auto: [read, write]}\nagents: { desk: {} }\n', ['read', 'write']],
     ['desk', /^approvals: \{ auto: \[read\] \}\nagents:[\s\S]*read[\s\S]*write/, ['read', 'write']],
   ])(
-    '[F14] [G05] applies to its agent, which keeps the inherited rules: %s',
+    '[F14] [G05] applies only to its agent, which keeps the inherited rules: %s',
     async (name, file, rules) => {
       const path = mkdtempSync(join(tmpdir(), 'parley-rules-'));
       const folder = locateDataFolder(path, {});
@@ -34,7 +34,7 @@ describe('the file shown in an approval request', () => {
     ['lines', '---\na: b\n---\n\nOne\n\nTwo\n', '---\na: b\n---\n\nOne\n\nTwo'],
     ['a line like a bar', '| x\n|\n', '| x\n|'],
     ['hidden characters, written out', 'a\u200bb\n', 'a\\u{200b}b'],
-  ])('[W09] is parsed as displayed: %s', (_what, text, expected) => {
+  ])('[W09] is parsed in the form in which it is displayed: %s', (_what, text, expected) => {
     const readers = 'everyone, as before';
     const shown = formatArguments({ path: 'notes/a.md', readers, whole_file: text });
     expect(parseProposedFile(shown)).toEqual({ path: 'notes/a.md', text: expected });

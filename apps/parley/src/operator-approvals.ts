@@ -21,15 +21,15 @@ interface ApprovalDeps extends SettingsFileDeps {
 }
 
 /**
- * Creates the service for people who decide outside chats: the approval rules, and the files that
- * await a decision (G05, W09).
+ * Creates the service for decisions outside chats: the approval rules, and the files that await a
+ * decision (G05, W09).
  */
 export function createOperatorApprovals(deps: ApprovalDeps): OperatorApprovals {
   return { rules: createApprovalRules(deps), files: createAgentFiles(deps) };
 }
 
 /**
- * Edits the rules of `approvals.auto` in the settings file. A running gateway reloads the changed
+ * Edits the `approvals.auto` rules in the settings file. A running gateway reloads the changed
  * settings file (D12).
  */
 export function createApprovalRules(
@@ -103,7 +103,7 @@ function createAgentFiles({ store, workspace, clock }: ApprovalDeps): OperatorAp
 
 /**
  * Returns the path and the complete new text of the file in an approval request, as shown to
- * people; null if the request concerns no file.
+ * people; null if the request does not concern a file.
  */
 export function parseProposedFile(
   shown: string,

@@ -38,7 +38,7 @@ export interface PlugInDeps {
   readonly channels: readonly ChannelDefinition[];
   readonly log: Logger;
   readonly clock: Clock;
-  /** Keeps unhandled errors in long-running plugins from ending the process. */
+  /** Keeps unhandled errors in plugins from ending the process. */
   readonly containment?: ErrorContainment;
 }
 
@@ -89,7 +89,7 @@ export async function loadPluginsOf(
 }
 
 function listToolNames(): string[] {
-  const read = () => Promise.reject(new Error('only the names are asked for'));
+  const read = () => Promise.reject(new Error('only the tool names are used here'));
   return createBuiltInTools({ skills: { read } }).map(({ name }) => name);
 }
 
@@ -101,9 +101,9 @@ export interface PluginLocation {
 export type ErrorContainment = ReturnType<typeof containErrors>;
 
 /**
- * Handles uncaught errors by their origin. An adapter's error restarts that adapter (D12); an error
- * from a plugin's timer or event handler is logged, and the process continues (P16). Any other
- * uncaught error ends the process.
+ * Handles uncaught errors according to their origin. An adapter's error restarts that adapter
+ * (D12); an error from a plugin's timer or event handler is logged, and the process continues
+ * (P16). Any other uncaught error ends the process.
  */
 export function containErrors(log: Logger) {
   const places: PluginLocation[] = [];

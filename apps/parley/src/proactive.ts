@@ -86,7 +86,7 @@ export function openHeartbeat(
   const rules = {
     judge: createJudge({ ...deps, agent, settings, timeZone: () => heartbeat.timeZone() }),
     limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
-      // Runs that a hook starts do not count toward the heartbeat's budget; `spend` limits both.
+      // Runs started by a hook do not count toward the heartbeat's budget; `spend` limits both.
       if (run.agent !== agent.id) return {};
       const left = settings.tokensPerDay - (await countTokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
@@ -101,15 +101,15 @@ interface HookParts extends Pick<CronParts, 'store' | 'turns' | 'clock' | 'log'>
 }
 
 /**
- * Opens the hooks of all agents. `agentOf` returns an agent's services by name; without a name,
- * those of the default agent.
+ * Opens the hooks of all agents. `agentOf` returns an agent's services by name, or those of the
+ * default agent if there is no name.
  */
 export function openHooks(
   { hooks, agent }: Pick<LoadedSettings['settings'], 'hooks' | 'agent'>,
   { turns, ...parts }: HookParts,
   agentOf: (name: string | undefined) => AgentWithHooks | undefined,
 ): Hooks {
-  // Conversation ids of the default agent contain no agent name.
+  // The default agent's conversation ids do not contain an agent name.
   const rules = Object.fromEntries(
     Object.entries(hooks).map(([name, hook]) => [
       name,
@@ -134,7 +134,7 @@ interface AgentWithHooks {
 }
 
 /**
- * The length, in characters, of a job's id. Ids are short enough to type, and ids in use are not
+ * The length of a job's id in characters. Ids are short enough to type, and ids in use are not
  * assigned again.
  */
 const CODE_LENGTH = 5;
@@ -269,7 +269,7 @@ interface BootStart extends Pick<BootDeps, 'clock' | 'log'> {
 }
 
 /**
- * Runs each agent's BOOT.md in the background (W08). The returned function waits until the runs
+ * Runs each agent's BOOT.md in the background (W08). The returned function waits until these runs
  * have ended. In a deployment with several gateways, only the first one runs BOOT.md; joining a
  * running deployment, as in a rolling restart, does not count as a start.
  */

@@ -20,18 +20,18 @@ import type { LoadedSettings } from './settings.ts';
 export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
-  /** The settings file to name in messages, if the file in the data folder is a copy. */
+  /** The settings file to name in messages, if the file in the data folder is a copy of it. */
   readonly settingsToEdit?: string;
-  /** The role of this process; by default, it takes all roles. */
+  /** The role of this process; by default, it takes on all roles. */
   readonly role?: ProcessRole | undefined;
   /** Overrides `http.port` in the settings. */
   readonly port?: number | undefined;
-  /** The destination of log lines; standard error by default. */
+  /** The destination for log lines; standard error by default. */
   readonly logTo?: LogDestination;
   /** Called at each durable point. Only crash tests pass a function that has an effect. */
   readonly checkpoint: Checkpoint;
   readonly channels?: readonly ChannelDefinition[];
-  /** Loads a prebuilt web page; by default it is built from the running sources. */
+  /** Loads a prebuilt web page; by default the page is built from the running sources. */
   readonly openPage?: () => Promise<BuiltPage>;
   /**
    * Whether a watchdog may kill this process when it hangs. True only in processes that Parley
@@ -46,13 +46,13 @@ export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'ran
    */
   readonly onOutdated?: ((version: string) => void) | undefined;
   /**
-   * Called when this process needs a restart, for example for settings that apply only at startup.
-   * The caller performs the restart.
+   * Called when this process needs a restart, for example because some settings apply only at
+   * startup. The caller performs the restart.
    */
   readonly onRestart?: (() => void) | undefined;
   /**
-   * Called when this process must end, for example for a restore. The caller must then close this
-   * Parley.
+   * Called when this process must end, for example to restore a backup. The caller must then close
+   * this Parley.
    */
   readonly onStop?: (() => void) | undefined;
 }
@@ -117,7 +117,7 @@ export function openLog(
   return { log, token, secrets, useLevel };
 }
 
-/** Every token that was in use since startup is still treated as a secret. */
+/** Every token used since startup is still treated as a secret. */
 function createTokenRecorder(secrets: Secrets, token: () => string): () => string {
   let last = '';
   const current = (): string => {

@@ -22,8 +22,9 @@ import { openWork } from './watchdog/open-work.ts';
 export type ProcessServices = Awaited<ReturnType<typeof openProcessServices>>;
 
 /**
- * Opens the services that last as long as the process and survive a reload of the settings:
- * database, queue, bus, metrics and traces. Registers the cleanup of each service in `opened`.
+ * Opens the services that stay open for the life of the process and survive a reload of the
+ * settings: database, queue, bus, metrics and traces. Registers the cleanup of each service in
+ * `opened`.
  */
 export async function openProcessServices(
   options: StartOptions & OpenLog,
@@ -63,7 +64,7 @@ export async function openProcessServices(
 }
 
 /**
- * Returns one lock for each workspace, keyed by agent id. During a reload, agents with the old and
+ * Returns one workspace lock per agent, keyed by agent id. During a reload, agents with the old and
  * the new settings write to the same files.
  */
 function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLock) {
@@ -78,10 +79,7 @@ function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLo
 /** The events that each role receives from other processes. */
 const RECEIVES = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
 
-/**
- * Opens the database for the state, the queue and the bus for wake-ups, and the traces of all
- * three.
- */
+/** Opens the database, the queue and the bus for wake-ups, and traces all three. */
 async function openDurable(
   {
     folder,
@@ -119,7 +117,7 @@ async function openDurable(
     try {
       await store.close();
     } catch (error) {
-      // All data is committed; only the cleanup of the log file is left for the next start.
+      // All data is committed; only the log file has to be cleaned up at the next start.
       log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
     }
   });

@@ -10,22 +10,22 @@ import {
   parseIdNumber,
 } from './cli.ts';
 
-const NOTES = `While a person leads a conversation, its messages wait and the agent stays silent. Messages that the person has answered
-need no further answer; the agent learns of them once the conversation is handed back. docs/conversations.md explains it.
+const NOTES = `While a person leads a conversation, its messages wait and the agent stays silent. The agent does not answer messages
+that the person has answered; it learns about them once the conversation is handed back. See docs/conversations.md.
 
 Names, pins, archive and unread marks belong to your inbox; the page shows them on all your devices.`;
 
 const EXAMPLES: readonly (readonly [line: string, effect: string])[] = [
-  ['parley conversations', 'the newest, with their ids'],
+  ['parley conversations', 'the newest conversations, with their ids'],
   ['parley conversations show telegram:default:501', 'while Parley runs'],
   ['parley conversations take-over telegram:default:501 --minutes 30', ''],
   ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
   ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
   ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
   ['parley conversations pin telegram:default:501', ''],
-  ['parley conversations archive telegram:default:501 --off', 'put it back into your inbox'],
+  ['parley conversations archive telegram:default:501 --off', 'return it to your inbox'],
   ['parley conversations mark-read telegram:default:501', 'mark it as read on all your devices'],
-  ['parley conversations delete telegram:default:501', 'show what would be lost'],
+  ['parley conversations delete telegram:default:501', 'show what would be deleted'],
 ];
 
 interface ListingPage {
@@ -33,11 +33,10 @@ interface ListingPage {
   readonly before?: number;
 }
 
-/** Adds the commands that list conversations and take them over. */
 export function describeConversations(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/conversations.ts'));
   const what =
-    'list the chats of all channels, show one, take it over, write into it, or hand it back';
+    'list the conversations on all channels, or show, take over, write into or hand back one of them';
   const group = addJsonOption(addCommand(program, 'conversations', what)).alias('conversation');
   addPaging(addDefault(group, 'list', 'list conversations, newest first')).action(
     ({ limit, before }: ListingPage) => work((m, cli) => m.listConversations(cli, limit, before)),
@@ -47,7 +46,7 @@ export function describeConversations(program: Command, { run }: CommandRunners)
     'show',
     'show one conversation: its state, model, usage and files',
     (id: string) => work((m, cli) => m.showConversation(cli, id)),
-  ).argument('<id>', 'its id, as listed');
+  ).argument('<id>', 'the conversation’s id from the list');
   addCommand(
     group,
     'take-over',
@@ -55,7 +54,7 @@ export function describeConversations(program: Command, { run }: CommandRunners)
     (id: string, { minutes }: { readonly minutes: number }) =>
       work((m, cli) => m.takeOverConversation(cli, id, minutes)),
   )
-    .argument('<id>', 'its id, as listed')
+    .argument('<id>', 'the conversation’s id from the list')
     .option(
       '--minutes <number>',
       'hand it back after this many minutes',
@@ -64,7 +63,7 @@ export function describeConversations(program: Command, { run }: CommandRunners)
     );
   addCommand(group, 'hand-back', 'let the agent answer again', (id: string) =>
     work((m, cli) => m.handBackConversation(cli, id)),
-  ).argument('<id>', 'its id, as listed');
+  ).argument('<id>', 'the conversation’s id from the list');
   addCommand(
     group,
     'reply',
@@ -72,7 +71,7 @@ export function describeConversations(program: Command, { run }: CommandRunners)
     (id: string, text: string, { as }: { readonly as: 'agent' | 'self' }) =>
       work((m, cli) => m.replyToConversation(cli, id, text, as)),
   )
-    .argument('<id>', 'its id, as listed')
+    .argument('<id>', 'the conversation’s id from the list')
     .argument('<text>', 'in Markdown')
     .addOption(
       new Option('--as <whom>', 'send under your name or as the agent')
@@ -81,7 +80,7 @@ export function describeConversations(program: Command, { run }: CommandRunners)
     );
   describeMarks(group, work);
   const record = 'list takeovers, messages written by people, and hand-backs, newest first';
-  const before = 'only those before this moment, in ms';
+  const before = 'only entries before this time, in ms';
   addPaging(
     addCommand(group, 'takeovers', record, ({ limit, before }: ListingPage) =>
       work((m, cli) => m.listTakeovers(cli, limit, before)),
@@ -95,9 +94,8 @@ type ConversationWork = ReturnType<
   typeof createModuleRunner<typeof import('./commands/conversations.ts')>
 >;
 
-/** Adds the commands that change the caller's inbox, and the one that deletes a conversation. */
 function describeMarks(group: Command, work: ConversationWork): void {
-  const ID = 'its id, as listed';
+  const ID = 'the conversation’s id from the list';
   addCommand(
     group,
     'rename',
@@ -119,7 +117,7 @@ function describeMarks(group: Command, work: ConversationWork): void {
   addCommand(
     group,
     'archive',
-    'archive a conversation; a pending approval brings it back',
+    'archive a conversation; a pending approval returns it to the inbox',
     (id: string, { off }: { readonly off?: boolean }) =>
       work((m, cli) => m.archiveConversation(cli, id, off !== true)),
   )
@@ -133,7 +131,7 @@ function describeMarks(group: Command, work: ConversationWork): void {
       work((m, cli) => m.markConversationRead(cli, id, off !== true)),
   )
     .argument('<id>', ID)
-    .option('--off', 'mark its newest message as unread');
+    .option('--off', 'mark the newest message as unread');
   addCommand(
     group,
     'delete',
@@ -142,10 +140,13 @@ function describeMarks(group: Command, work: ConversationWork): void {
       work((m, cli) => m.deleteConversation(cli, id, yes === true)),
   )
     .argument('<id>', ID)
-    .option('--yes', 'delete it; without this, only show what would be lost');
+    .option('--yes', 'delete it; without this option, only show what would be deleted');
 }
 
-function addPaging(command: Command, before = 'only those older than this number'): Command {
+function addPaging(
+  command: Command,
+  before = 'only conversations older than this number',
+): Command {
   return command
     .option('-n, --limit <count>', 'list this many', createNumberParser(1, 50), 20)
     .option('--before <number>', before, parseIdNumber);

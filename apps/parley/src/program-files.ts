@@ -10,29 +10,27 @@ import {
 } from './cli.ts';
 import type { RestoreFlags } from './commands/backup/restore.ts';
 
-/** Adds the commands for the settings file. */
 export function describeConfig(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/config.ts'));
   const config = addJsonOption(addCommand(program, 'config', 'check or upgrade the settings file'));
-  const check = 'report all problems of the settings, without starting (exit 0 if there are none)';
+  const check = 'report all problems in the settings without starting (exit 0 if there are none)';
   addDefault(config, 'check', check).action(() => work((m, cli) => m.checkConfig(cli)));
   const upgrade =
-    'rewrite an older settings file for this version; comments are kept, and so is the old file';
+    'rewrite an older settings file for this version, keeping its comments and a copy of the old file';
   addCommand(config, 'upgrade', upgrade, () => work((m, cli) => m.upgradeConfig(cli)));
 }
 
-/** Adds the commands `parley backup` and `parley restore`. */
 export function describeBackup(program: Command, { run }: CommandRunners): void {
   const backup = createModuleRunner(run, () => import('./commands/backup/backup.ts'));
   const restore = createModuleRunner(run, () => import('./commands/backup/restore.ts'));
   const whole =
-    'back up everything into one file (.tar.gz), even while Parley is running; not for PostgreSQL';
+    'back up everything into one file (.tar.gz), even while Parley is running; PostgreSQL is not supported';
   const saving = addCommand(program, 'backup <file>', whole, (file: string) =>
     backup((m, cli) => m.runBackup(cli, file)),
   );
   addExamples(saving, [['parley backup parley.tar.gz', 'even while Parley is running']]);
   const back =
-    'restore a backup; a running Parley ends first, and the current state is moved aside';
+    'restore a backup; a running Parley is stopped first, and the current state is moved aside';
   const restoring = addCommand(
     program,
     'restore <file>',
@@ -41,33 +39,30 @@ export function describeBackup(program: Command, { run }: CommandRunners): void 
   )
     .option(
       '--continue',
-      'continue its unfinished work instead of holding it back; only if nothing has run since the backup',
+      'continue its unfinished work instead of holding it back; only safe if Parley has not run since the backup',
     )
-    .option('--with-settings', 'also replace existing settings with those of the backup')
-    .option('--yes', 'do not ask before a running Parley ends')
+    .option('--with-settings', 'also replace existing settings with the ones from the backup')
+    .option('--yes', 'do not ask before stopping a running Parley')
     .option(
       '--dry-run',
       'check the file and show what a restore would do, without changing anything',
     );
   addExamples(restoring, [
-    ['parley restore parley.tar.gz --dry-run', 'check the file, change nothing'],
+    ['parley restore parley.tar.gz --dry-run', 'check the file without changing anything'],
     ['parley restore parley.tar.gz', 'restore it'],
   ]);
 }
 
-/** Adds the commands that import the workspace of another agent. */
 export function describeImport(program: Command, { run }: CommandRunners): void {
   const importing = createModuleRunner(run, () => import('./commands/import/import.ts'));
-  const other = addAgentOption(
-    addCommand(program, 'import', 'import the workspace of another agent'),
-  );
+  const other = addAgentOption(addCommand(program, 'import', 'import another agent’s workspace'));
   for (const agent of ['openclaw', 'neomagi'] as const) {
     const name = agent === 'openclaw' ? 'OpenClaw' : 'NeoMAGI';
-    const take = `list what can be imported from a workspace of ${name}; the original is not changed`;
+    const take = `list what can be imported from a ${name} workspace; the original is not changed`;
     addCommand(other, agent, take, (path: string, { yes }: { readonly yes?: boolean }) =>
       importing((m, cli) => m.importWorkspace(cli, agent, path, yes)),
     )
-      .argument('<folder>', 'the workspace, or the folder that holds it')
+      .argument('<folder>', 'the workspace, or the folder that contains it')
       .option('--yes', 'copy it into the workspace; existing files are kept');
   }
   addExamples(other, [

@@ -26,9 +26,21 @@ function commandsOf(command: Command, above = ''): readonly (readonly [string, C
 
 const ALL = commandsOf(program);
 
-/** Verbs that a description may start with. */
+/** The verbs with which a description may start. */
 const VERBS = new Set([
-  ...['accept', 'add', 'allow', 'back', 'change', 'check', 'close', 'connect', 'disconnect'],
+  ...[
+    'accept',
+    'add',
+    'allow',
+    'back',
+    'change',
+    'check',
+    'close',
+    'connect',
+    'create',
+    'disconnect',
+    'drop',
+  ],
   ...[
     'explain',
     'give',
@@ -55,7 +67,7 @@ async function helpOf(path: string): Promise<string> {
 }
 
 describe('every declared command', () => {
-  it('[U02] appears under one of several headings in "parley --help"', async () => {
+  it('[U02] appears under one of the headings in "parley --help"', async () => {
     expect(program.commands.filter((one) => !one.helpGroup()).map((one) => one.name())).toEqual([]);
     expect(await main(['--help'])).toBe(0);
     const help = written.out;
@@ -71,7 +83,7 @@ describe('every declared command', () => {
     expect(description).not.toMatch(/\.$/);
   });
 
-  it.each(ALL)('[U02] describes each of its options: %s', (_path, command) => {
+  it.each(ALL)('[U02] has a description for each of its options: %s', (_path, command) => {
     const options = command.options.filter(({ hidden }) => !hidden);
     expect(options.filter(({ description }) => description === '')).toEqual([]);
   });
@@ -105,7 +117,7 @@ describe('docs/command-line.md', () => {
   });
 });
 
-describe('the examples in help', () => {
+describe('the examples in the help', () => {
   it('[U02] are accepted as commands', async () => {
     const seen = new Set<string>();
     const odd: string[] = [];
@@ -175,7 +187,7 @@ describe('a command group with a default command', () => {
     },
   );
 
-  it('[U02] is listed in VERBLESS unless it has an action of its own or no default command', () => {
+  it('[U02] is listed in VERBLESS unless it has its own action or no default command', () => {
     const groups = program.commands.filter(
       (one) => one.commands.length > 0 && Reflect.get(one, '_actionHandler') === null,
     );
@@ -225,18 +237,15 @@ const filledOption = ({ long, argChoices }: Option): readonly string[] => [
 ];
 
 describe('a usage error', () => {
-  it.each(ALL)(
-    '[U02] ends with a pointer to the help of the command: %s',
-    async (path, command) => {
-      written.err = '';
-      expect(await main([...path.split(' '), '--nonsense'])).toBe(2);
-      const missing = command.options.find(({ mandatory }) => mandatory)?.flags;
-      const mistake = missing ? `required option '${missing}'` : "unknown option '--nonsense'";
-      expect(written.err).toContain(`error: ${mistake}`);
-      const group = command.commands.length > 0 ? '(?: \\w+)?' : '';
-      expect(written.err).toMatch(new RegExp(`\\nSee "parley ${path}${group} --help"\\.\\n$`));
-    },
-  );
+  it.each(ALL)("[U02] ends with a reference to the command's help: %s", async (path, command) => {
+    written.err = '';
+    expect(await main([...path.split(' '), '--nonsense'])).toBe(2);
+    const missing = command.options.find(({ mandatory }) => mandatory)?.flags;
+    const mistake = missing ? `required option '${missing}'` : "unknown option '--nonsense'";
+    expect(written.err).toContain(`error: ${mistake}`);
+    const group = command.commands.length > 0 ? '(?: \\w+)?' : '';
+    expect(written.err).toMatch(new RegExp(`\\nSee "parley ${path}${group} --help"\\.\\n$`));
+  });
 
   it.each(ALL)('[U02] is reported for every kind of mistake: %s', async (path, command) => {
     for (const words of mistakesIn(command)) {
@@ -251,9 +260,9 @@ describe('a usage error', () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-usage-'));
     const wrong: readonly (readonly [words: string, said: string, path: string])[] = [
       ['prompt', 'Select a turn', 'prompt'],
-      ['prompt --channel web --layout none', '--layout is ', 'prompt'],
-      ['prompt --channel web --mode none-at-all', '--mode is ', 'prompt'],
-      ['prompt --channel web --chat nowhere', '--chat is ', 'prompt'],
+      ['prompt --channel web --layout none', '--layout must be one of ', 'prompt'],
+      ['prompt --channel web --mode none-at-all', '--mode must be one of ', 'prompt'],
+      ['prompt --channel web --chat nowhere', '--chat must be ', 'prompt'],
       ['prompt --channel nowhere', 'There is no channel "nowhere".', 'prompt'],
       ['prompt --diff one', '--diff takes the ids of two turns', 'prompt'],
       ['agents telegram', 'A chat is channel:chatId', 'agents'],
@@ -305,7 +314,7 @@ describe('a usage error', () => {
       'parley simulate',
     ],
     [['sessions', 'end'], 'or use --all', 'parley sessions end'],
-  ])('[U02] names the mistake and the help: %j', async (args, said, path) => {
+  ])('[U02] describes the mistake and refers to the help: %j', async (args, said, path) => {
     expect(await main(args)).toBe(2);
     expect(written.err).toContain(said);
     expect(written.err).toMatch(new RegExp(`\\nSee "${path} --help"\\.\\n$`));

@@ -66,7 +66,7 @@ afterEach(() => {
 });
 
 describe('every declared command', () => {
-  it('[U03] supports --json, or states a reason why not', () => {
+  it('[U03] supports --json or gives a reason for not supporting it', () => {
     const refused = new Set(Object.keys(WITHOUT));
     const missing = COMMANDS.filter(
       (path) =>

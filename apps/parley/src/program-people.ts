@@ -10,25 +10,27 @@ import {
   createNumberParser,
 } from './cli.ts';
 
-/** Adds the commands about channel accounts and their groups. */
 export function describeChannels(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/channels.ts'));
   const what = 'list, pause, reconnect or test accounts, and allow groups';
   const channels = addJsonOption(addCommand(program, 'channels', what));
-  const list = 'list accounts and their state, people waiting for access, and known groups';
+  const list = 'list the accounts with their state, people waiting for access, and known groups';
   addDefault(channels, 'list', list).action(() => work((m, cli) => m.listChannels(cli)));
   const change = (action: 'pause' | 'resume' | 'reconnect', description: string) =>
     addCommand(channels, `${action} <account>`, description, (account: string) =>
       work((m, cli) => m.changeChannel(cli, action, account)),
     );
-  change('pause', 'disconnect an account; its messages wait at the platform');
+  change(
+    'pause',
+    'disconnect an account; the platform keeps its messages until the account is resumed',
+  );
   change('resume', 'connect a paused account again');
   change('reconnect', 'close the connection of an account and open it again');
-  const test = 'send a test message to an owner’s chat there';
+  const test = 'send a test message to an owner’s chat on that account';
   addCommand(channels, 'test <account>', test, (account: string) =>
     work((m, cli) => m.testChannel(cli, account)),
   );
-  const allow = 'allow a group that was seen: writes it into the settings file and keeps comments';
+  const allow = 'allow a group that the bot has seen, by adding it to the settings file';
   addCommand(channels, 'allow <account> <group>', allow, (account: string, group: string) =>
     work((m, cli) => m.allowGroup(cli, account, group)),
   );
@@ -36,20 +38,19 @@ export function describeChannels(program: Command, { run }: CommandRunners): voi
     channels,
     [
       ['parley channels', 'all accounts, people waiting for access, and groups'],
-      ['parley channels pause telegram', 'until "parley channels resume telegram"'],
+      ['parley channels pause telegram', 'until you run "parley channels resume telegram"'],
       ['parley channels reconnect telegram/work', 'reconnect the account "work"'],
       ['parley channels test discord', 'send a test message'],
       ['parley channels allow telegram -1001234567890', 'answer in this group'],
     ],
-    'An account is CHANNEL or CHANNEL/NAME, such as telegram or telegram/work. A paused one stays paused after a restart.',
+    'An account is CHANNEL or CHANNEL/NAME, such as telegram or telegram/work. A paused account stays paused after a restart.',
   );
 }
 
-/** Adds the commands that manage who may write to the bot and open the page. */
 export function describeAccess(program: Command, { run, bare }: CommandRunners): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [createModuleRunner(run, load), createModuleRunner(bare, load)];
-  const pair = 'allow a stranger by the code they were given, or list pending requests';
+  const pair = 'allow a stranger by the code they received, or list pending requests';
   const operate = createModuleRunner(run, () => import('./operate.ts'));
   const pairing = addCommand(
     program,
@@ -64,7 +65,7 @@ export function describeAccess(program: Command, { run, bare }: CommandRunners):
   addExamples(pairing, [
     ['parley pair', 'pending requests'],
     ['parley pair ABCD2345', 'allow the person with this code'],
-    ['parley pair ABCD2345 --refuse', 'take the request off the list'],
+    ['parley pair ABCD2345 --refuse', 'remove the request from the list'],
   ]);
   const approvals = 'list approval requests and their outcomes';
   const asking = addCommand(
@@ -75,13 +76,13 @@ export function describeAccess(program: Command, { run, bare }: CommandRunners):
   );
   addJsonOption(asking).option(
     '-n, --limit <count>',
-    'list this many of the newest',
+    'list this many of the newest requests',
     createNumberParser(1, 1_000),
     20,
   );
 
   const token = addJsonOption(
-    addCommand(program, 'token', 'show or replace the secret of the page and the API'),
+    addCommand(program, 'token', 'show or replace the access token for the page and the API'),
   );
   const show = 'print the link that signs a browser in';
   addDefault(token, 'show', show).action(() => secret((m, cli) => m.showToken(cli)));
@@ -89,9 +90,9 @@ export function describeAccess(program: Command, { run, bare }: CommandRunners):
   addCommand(token, 'rotate', rotate, () => secret((m, cli) => m.rotateToken(cli)));
 
   const sessions = addJsonOption(
-    addCommand(program, 'sessions', 'list, start or end sign-ins of browsers to the page'),
+    addCommand(program, 'sessions', 'list, start or end browser sign-ins to the page'),
   );
-  const list = 'list signed-in browsers, the last used first';
+  const list = 'list signed-in browsers, starting with the most recently used';
   addDefault(sessions, 'list', list).action(() => secret((m, cli) => m.listSessions(cli)));
   const another = 'print a link that signs one browser in, without the token';
   addCommand(sessions, 'new', another, () => secret((m, cli) => m.newSession(cli)));
@@ -100,27 +101,26 @@ export function describeAccess(program: Command, { run, bare }: CommandRunners):
     .option('--all', 'sign all of them out')
     .action((id: string | undefined, { all }: { readonly all?: boolean }) => {
       if (!all && id === undefined)
-        end.error('error: name a session of "parley sessions", or use --all');
+        end.error('error: name a session from "parley sessions", or use --all');
       return secret((m, cli) => m.endSessions(cli, all ? 'all' : (id ?? '')));
     });
   addExamples(sessions, [
     ['parley sessions', 'who is signed in'],
     ['parley sessions new', 'a link that signs one browser in'],
-    ['parley sessions end 3f9a1c0be214', 'sign this one out'],
+    ['parley sessions end 3f9a1c0be214', 'sign this browser out'],
   ]);
 }
 
-const PEOPLE_NOTES = `owner: everything, as with the token of the data folder. operator: channels, strangers, queue, usage, audit, but no
-texts or names. viewer: only state, metrics and usage. docs/people.md explains it.`;
+const PEOPLE_NOTES = `An owner can do everything, as with the gateway token. An operator manages channels, strangers and the queue, and sees
+usage and the audit, but not message text or people’s names. A viewer sees only state, metrics and usage. See docs/people.md.`;
 
-/** Adds the commands that manage sign-ins for other people. */
 export function describePeople(program: Command, { bare }: CommandRunners): void {
   const secret = createModuleRunner(bare, () => import('./commands/access.ts'));
-  const what = 'list, add or revoke sign-ins for other people, each with a role';
+  const what = 'list, add or revoke other people’s sign-ins, each with a role';
   const people = addJsonOption(addCommand(program, 'people', what));
-  const list = 'list everyone with a sign-in, by name';
+  const list = 'list everyone who has a sign-in';
   addDefault(people, 'list', list).action(() => secret((m, cli) => m.listPeople(cli)));
-  const another = 'make a token for a person; it is printed once';
+  const another = 'make a sign-in token for a person; it is printed only once';
   addCommand(people, 'add <name>', another, (name: string, { role }: { readonly role: Role }) =>
     secret((m, cli) => m.addPerson(cli, name, role)),
   ).addOption(

@@ -14,29 +14,33 @@ import type { SimulatedPlatform, SimulateFlags } from './commands/simulate/simul
 import { noteFormer } from './former-options.ts';
 
 const CHAT_HELP = `
-Enter sends, Ctrl-C stops a running answer, Ctrl-D ends the chat; /help in the chat shows the commands.
-Input from a pipe is one message; only its answer is printed.`;
+Enter sends, Ctrl-C stops a running answer, and Ctrl-D ends the chat; /help in the chat shows the commands.
+Input from a pipe is sent as one message, and only its answer is printed.`;
 
 const ROLES = [
-  ['start', 'all', 'start everything in this terminal; Ctrl-C stops it and loses nothing'],
+  ['start', 'all', 'start everything in this terminal; Ctrl-C stops it, and nothing is lost'],
   ['gateway', 'gateway', 'start only the channels and the web page; needs PostgreSQL and Redis'],
-  ['worker', 'worker', 'start only a process that answers; run any number, on any machine'],
+  [
+    'worker',
+    'worker',
+    'start only a worker, which answers messages; run any number of workers, on any machine',
+  ],
 ] as const;
 
 /**
- * Adds the commands that start Parley, completely or by role, and the command that talks to the
- * agent in the terminal.
+ * Adds the commands that start Parley as a whole or in a single role, and the command that talks to
+ * the agent in the terminal.
  */
 export function describeStart(program: Command, { bare, starting }: CommandRunners): void {
   const start = createModuleRunner(starting, () => import('./commands/start.ts'));
-  const port = 'use this port instead of http.port of the settings; 0 takes any free one';
+  const port = 'use this port instead of http.port in the settings; 0 uses any free port';
   for (const [name, role, description] of ROLES) {
     addCommand(program, name, description, ({ port }: { readonly port?: number }) =>
       start((m, { folder, env }) => m.runStart(folder, env, () => {}, { role, port })),
     ).option('--port <number>', port, createNumberParser(0, 65_535));
   }
   const setup = createModuleRunner(bare, () => import('./commands/setup/setup.ts'));
-  const asks = 'connect a model and a channel, and become the owner: asks, and tries each answer';
+  const asks = 'connect a model and a channel and become the owner; each answer is tested';
   addCommand(program, 'setup', asks, () => setup((m, cli) => m.runSetup(cli)));
   const chat = createModuleRunner(bare, () => import('./commands/chat.ts'));
   const talk = 'talk to the agent here; starts a gateway if none is running';
@@ -45,38 +49,39 @@ export function describeStart(program: Command, { bare, starting }: CommandRunne
 }
 
 const SERVICE_HELP = `
-Run as root, it installs a system service with the user parley and its data in /var/lib/parley; run as another user, a
-service of that user on the data folder of all commands. docs/service.md explains what it may do and how it gets its keys.`;
+As root, the command installs a system service that runs as the user parley and keeps its data in /var/lib/parley. As
+another user, it installs a service for that user, with the data folder that the other commands use. docs/service.md
+explains what the service may do and how it gets its keys.`;
 
-/** Adds the commands that manage the background service. */
 export function describeService(program: Command, { starting }: CommandRunners): void {
   const work = createModuleRunner(starting, () => import('./commands/service/service.ts'));
-  const what = 'run in the background, starting with the machine (systemd, launchd)';
+  const what = 'run in the background and start when the machine starts (systemd, launchd)';
   const service = addCommand(program, 'service', what).addHelpText('after', SERVICE_HELP);
-  const status = 'show whether it runs (exit 0 it answers, 1 it does not, 3 not installed)';
+  const status =
+    'show whether the service is running (exit 0 if it answers, 1 if it does not, 3 if it is not installed)';
   addJsonOption(addDefault(service, 'status', status)).action(() =>
     work((m, cli) => m.showServiceStatus(cli)),
   );
-  const install = 'write the unit, start it, and wait until it answers; repeat after changes';
+  const install =
+    'write the service file, start the service, and wait until it answers; repeat this after changes';
   addCommand(service, 'install', install, (flags: { readonly print?: boolean }) =>
     work((m, cli) => m.installService(cli, flags)),
-  ).option('--print', 'print the unit and change nothing');
-  const remove = 'stop it and remove the unit; the data is kept';
+  ).option('--print', 'print the service file without changing anything');
+  const remove = 'stop the service and remove its file; the data is kept';
   addCommand(service, 'uninstall', remove, () => work((m, cli) => m.uninstallService(cli)));
 }
 
-const SIMULATE_NOTES = `Without a scene, a page shows a copy of the platform with several people, a group, buttons, files and faults, and a Parley
-with your settings, model and plugins, and a copy of your workspace. Your own conversations are not touched, and the real
-platform is never contacted. docs/simulate.md says what such a copy enforces, and how scenes become tests.
+const SIMULATE_NOTES = `Without a scene, a page shows a copy of the platform with several people, a group, buttons, files and faults. The simulated
+Parley uses your settings, model and plugins, and a copy of your workspace. Your own conversations do not change, and the
+real platform is never contacted. docs/simulate.md explains what the copy enforces, and how scenes become tests.
 
-With a scene there is no page: it is played in this terminal, the conversation is printed, and the exit code is 0 if
-everything happened as the scene says, 1 if not.`;
+A scene is played without a page: the terminal shows the conversation, and the exit code is 0 if everything happened as in
+the scene and 1 if it did not.`;
 
-/** Adds the command that simulates a platform. */
 export function describeSimulate(program: Command, { bare }: CommandRunners): void {
   const work = createModuleRunner(bare, () => import('./commands/simulate/simulate.ts'));
   const what =
-    'simulate a platform for your Parley, on a page or from a scene, without an account or token';
+    'simulate a platform for your Parley on a page or from a scene, without an account or token';
   const play = new Option('--play <file>', 'the scene').hideHelp();
   const command: Command = addCommand(
     program,
@@ -88,7 +93,7 @@ export function describeSimulate(program: Command, { bare }: CommandRunners): vo
       if (typeof asked === 'string') command.error(`error: ${asked}`);
       if (asked.scene !== undefined && flags.record !== undefined)
         command.error(
-          'error: --record cannot be used with a scene, which is played without a page',
+          'error: --record cannot be used with a scene, because a scene is played without a page',
         );
       return work((m, cli) => m.runSimulate(cli, asked, flags));
     },
@@ -96,22 +101,22 @@ export function describeSimulate(program: Command, { bare }: CommandRunners): vo
   command
     .option(
       '--port <number>',
-      'serve the page on this port; 0 takes any free one',
+      'serve the page on this port; 0 uses any free port',
       createNumberParser(0, 65_535),
       0,
     )
-    .option('--record <file>', 'write what happens on the page into a scene file')
+    .option('--record <file>', 'write everything that happens on the page into a scene file')
     .addOption(play)
-    .option('--offline', 'let the built-in model answer, whatever the settings say')
-    .option('--workspace', 'let it write into your workspace, instead of a copy');
+    .option('--offline', 'let the built-in model answer, regardless of the settings')
+    .option('--workspace', 'let the agent write to your own workspace instead of a copy');
   noteFormer(command, play, 'is not needed');
   addExamples(
     command,
     [
       ['parley simulate', 'Telegram on a page'],
       ['parley simulate discord --record scene.jsonl', 'Discord, recorded as a scene'],
-      ['parley simulate discord scene.jsonl', 'play that scene again and compare'],
-      ['parley simulate scene.jsonl --offline', 'on Telegram, without asking any model'],
+      ['parley simulate discord scene.jsonl', 'play that scene again and compare the result'],
+      ['parley simulate scene.jsonl --offline', 'on Telegram, without using a real model'],
     ],
     SIMULATE_NOTES,
   );
@@ -120,7 +125,7 @@ export function describeSimulate(program: Command, { bare }: CommandRunners): vo
 const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'slack', 'whatsapp'];
 
 /**
- * Parses a platform and a scene file, given in any order. Returns an error text if a word is
+ * Parses a platform and a scene file, given in any order. Returns an error message if a word is
  * neither.
  */
 function readSimulateWords(
@@ -134,7 +139,7 @@ function readSimulateWords(
       const meant = findNearestWord(word, PLATFORMS);
       const hint =
         meant === undefined
-          ? `(Platforms are ${PLATFORMS.join(', ')}; the name of a scene has a dot or a slash in it.)`
+          ? `(Platforms are ${PLATFORMS.join(', ')}; the name of a scene contains a dot or a slash.)`
           : `(Did you mean ${meant}?)`;
       return `'${word}' is neither a platform nor a scene\n${hint}`;
     }

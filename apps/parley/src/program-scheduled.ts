@@ -13,35 +13,36 @@ import {
 import type { ConvertFlags } from './commands/heartbeat-convert.ts';
 
 const CONVERT_NOTES =
-  'A HEARTBEAT.md from another agent works unchanged if its tasks can be recognized. The old text is kept as a version.';
+  'A HEARTBEAT.md from another agent works unchanged if its tasks can be recognized. The old text is saved as a version.';
 
-/** Adds the commands for the standing tasks in HEARTBEAT.md. */
 export function describeHeartbeat(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/schedule.ts'));
-  const what = 'show the standing tasks of HEARTBEAT.md: last and next runs, and why none runs now';
+  const what =
+    'show the standing tasks in HEARTBEAT.md, their last and next runs, and why no task runs now';
   const heartbeat = addCommand(program, 'heartbeat', what, () =>
     work((m, cli) => m.showHeartbeat(cli)),
   );
   addJsonOption(addAgentOption(heartbeat));
-  const now = 'run the named task now, or the one that is due (exit 1 none started, 3 not running)';
+  const now =
+    'run the named task now, or the one that is due (exit 1 if no task was started, 3 if no gateway is running)';
   addCommand(heartbeat, 'now [task...]', now, (words: readonly string[]) =>
     work((m, cli) => m.runHeartbeatNow(cli, words.join(' '))),
   );
   const converting = createModuleRunner(run, () => import('./commands/heartbeat-convert.ts'));
   const convert =
-    'have the model propose a HEARTBEAT.md in Parley’s format for you to approve (exit 1 not done)';
+    'have the model propose a HEARTBEAT.md in Parley’s format for you to approve (exit 1 if it was not converted)';
   const converter = addCommand(heartbeat, 'convert', convert, (flags: ConvertFlags) =>
     converting((m, cli) => m.convertHeartbeat(cli, flags)),
   );
   removeJsonOption(converter)
-    .option('--dry-run', 'only show the proposal and the tasks that it makes')
-    .option('--yes', 'use it without asking')
-    .option('--from <file>', 'propose the text of this file; no model is asked');
+    .option('--dry-run', 'only show the proposal and its tasks')
+    .option('--yes', 'use the proposal without asking')
+    .option('--from <file>', 'propose the text of this file instead of asking a model');
   addExamples(
     converter,
     [
       ['parley heartbeat convert --dry-run', 'show the proposal'],
-      ['parley heartbeat convert', 'show it and ask'],
+      ['parley heartbeat convert', 'show the proposal without changing the file'],
       ['parley heartbeat convert --from new.md', 'propose your own text'],
     ],
     CONVERT_NOTES,
@@ -60,7 +61,6 @@ const NAMED = [
   ['run', 'run a job now, regardless of its schedule'],
 ] as const;
 
-/** Adds the commands for reminders and jobs. */
 export function describeCron(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/schedule.ts'));
   const what = 'list, add or change reminders and jobs';
@@ -81,7 +81,7 @@ export function describeCron(program: Command, { run }: CommandRunners): void {
   const changed = addCommand(
     cron,
     'change <id>',
-    'change the time, task, title or chat of a job; the rest stays as it is',
+    'change the time, task, title or chat of a job and leave the rest unchanged',
     (id: string, flags: JobFlags) => work((m, cli) => m.changeJob(cli, { ...toJob(flags), id })),
   ).option('--task <text>', 'what the agent should do');
   addJobFields(changed, 'default: the same');
@@ -96,8 +96,8 @@ const CRON_EXAMPLES = [
   ['parley cron add "Dinner!" --at 19:30 --to family', 'in another chat'],
   ['parley cron add "Count open orders" --every "1 h" --format orders.schema.json', ''],
   ['parley cron change 7Q2M --every "daily at 9:00"', 'change the time of job 7Q2M'],
-  ['parley cron show 7Q2M', 'that job in full'],
-  ['parley cron pause 7Q2M', 'until "parley cron resume 7Q2M"'],
+  ['parley cron show 7Q2M', 'show that job in full'],
+  ['parley cron pause 7Q2M', 'until you run "parley cron resume 7Q2M"'],
   ['parley cron run 7Q2M', 'now, once'],
   ['parley cron remove 7Q2M', ''],
 ] as const;
@@ -108,21 +108,21 @@ function toJob({ to, agent: _, ...fields }: JobFlags) {
   return { fields, to };
 }
 
-/** Adds the commands that list and test hooks. */
 export function describeHooks(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/hooks.ts'));
   const hooks = addJsonOption(
-    addCommand(program, 'hooks', 'list or test hooks: events from other programs'),
+    addCommand(program, 'hooks', 'list or test hooks, through which other programs send events'),
   );
-  const list = 'list each hook: where it reports, its last event and the outcome';
+  const list = 'list each hook with its target chat, its last event and the outcome';
   addAgentOption(addDefault(hooks, 'list', list)).action(() => work((m, cli) => m.listHooks(cli)));
-  const sends = 'send the running Parley an event (exit 0 accepted, 1 refused, 3 not running)';
+  const sends =
+    'send an event to a hook (exit 0 if it was accepted, 1 if it was refused, 3 if no gateway is running)';
   addCommand(hooks, 'test <name>', sends, (name: string, { body }: { readonly body?: string }) =>
     work((m, cli) => m.testHook(cli, name, body)),
   ).option('--body <file>', 'send the content of this file (default: a sample)');
   addExamples(hooks, [
     ['parley hooks', 'all hooks and their last events'],
-    ['parley hooks test deploy --body event.json', 'send the hook deploy this event'],
+    ['parley hooks test deploy --body event.json', 'send this event to the hook "deploy"'],
   ]);
 }
 
@@ -132,11 +132,14 @@ function addJobFields(command: Command, usualChat: string): void {
     .option('--at <time>', 'run once: "2026-11-22 18:00", "18:00", "in 20 min"')
     .option('--every <interval>', 'repeat: "30 min", "daily at 8:00"')
     .option('--cron <fields>', 'repeat by a cron expression: "0 9 * * mon-fri"')
-    .option('--time-zone <name>', 'time zone of the time (default: the agent’s)')
-    .option('--title <words>', 'name it in lists')
-    .option('--format <file>', 'answer in JSON that fits this schema; json: any object, none: text')
+    .option('--time-zone <name>', 'the time zone for these times (default: the agent’s)')
+    .option('--title <words>', 'the job’s name in lists')
+    .option(
+      '--format <file>',
+      'require an answer in JSON that fits this schema; "json" allows any object, "none" allows text',
+    )
     .option(
       '--to <chat>',
-      `send the answer to a chat that tools.message.chats names, or channel:chatId (${usualChat})`,
+      `send the answer to a chat named in tools.message.chats, or to channel:chatId (${usualChat})`,
     );
 }

@@ -24,20 +24,23 @@ export function describeStatus(program: Command, { run }: CommandRunners): void 
   const work = createModuleRunner(run, () => import('./commands/status.ts'));
   const how = 'show gateway health (exit 0 healthy, 1 degraded, 3 not running)';
   addJsonOption(addCommand(program, 'status', how, () => work((m, cli) => m.showStatus(cli))));
-  const why = 'explain what happened to a message, stage by stage, or the reason for silence';
+  const why = 'explain what happened to a message, stage by stage, or why there was no answer';
   const asked = createModuleRunner(run, () => import('./commands/why.ts'));
   const asking = addCommand(program, 'why', why, (message: string) =>
     asked((m, cli) => m.showWhy(cli, message)),
   );
   addExamples(
-    addJsonOption(asking).argument('<message>', 'its id, channel:chat/id, a turn, or last'),
+    addJsonOption(asking).argument(
+      '<message>',
+      'a message id, channel:chat/id, a turn id, or last',
+    ),
     [
-      ['parley why last', 'the newest message of a person'],
-      ['parley why telegram:42/1207', 'message 1207 of the Telegram chat 42'],
-      ['parley why 1207', 'the same, if only one chat has such a message'],
+      ['parley why last', 'the newest message from a person'],
+      ['parley why telegram:42/1207', 'message 1207 in the Telegram chat 42'],
+      ['parley why 1207', 'the same message, if no other chat contains its id'],
       ['parley why turn_01k...', 'the first message of a turn'],
     ],
-    'It shows no message texts and no arguments or results of tools.',
+    'The output does not contain message text, tool arguments or tool results.',
   );
   const storage = 'show database size, retention and expired rows';
   addJsonOption(
@@ -45,10 +48,9 @@ export function describeStatus(program: Command, { run }: CommandRunners): void 
   );
 }
 
-/** Adds the command that prints the log. */
 export function describeLogs(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/logs.ts'));
-  const what = 'print the last log lines of all processes that keep them in this data folder';
+  const what = 'print the last log lines of all processes that store logs in this data folder';
   const logs = addCommand(program, 'logs', what, (flags: LogsFlags) =>
     work((m, cli) => m.printLogs(cli, flags)),
   );
@@ -56,7 +58,7 @@ export function describeLogs(program: Command, { run }: CommandRunners): void {
     .option('-f, --follow', 'keep printing new lines until Ctrl-C')
     .option(
       '-n, --limit <count>',
-      'print this many of the last lines',
+      'print this many of the most recent lines',
       createNumberParser(0, 100_000),
       100,
     )
@@ -69,9 +71,9 @@ export function describeLogs(program: Command, { run }: CommandRunners): void {
     .option('--chat <conversation>', 'only lines of this conversation, such as telegram:default:42')
     .option('--text <text>', 'only lines containing this text');
   addExamples(logs, [
-    ['parley logs -n 50 -f', 'the last 50 lines, then new ones as they come'],
+    ['parley logs -n 50 -f', 'the last 50 lines, then new lines as they arrive'],
     ['parley logs -f -n 0 --level warn', 'only new warnings and errors'],
-    ['parley logs --text ECONNREFUSED --json', 'search the log, for programs'],
+    ['parley logs --text ECONNREFUSED --json', 'search the log and print JSON for programs'],
   ]);
 }
 
@@ -79,10 +81,9 @@ const REPORT_HELP = `
 Secrets, names, ids, messages and paths are hidden: only text from Parley’s own code is included.
 Check the file before you send it.`;
 
-/** Adds the command that writes a bundle for a bug report. */
 export function describeReport(program: Command, { run }: CommandRunners): void {
   const reporting = createModuleRunner(run, () => import('./commands/report/report.ts'));
-  const bundle = 'write a bundle for a bug report, without secrets, names and texts';
+  const bundle = 'write a bundle for a bug report, without secrets, names or message text';
   addCommand(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
     reporting((m, cli) => m.writeReport(cli, out)),
   )
@@ -90,15 +91,13 @@ export function describeReport(program: Command, { run }: CommandRunners): void 
     .addHelpText('after', REPORT_HELP);
 }
 
-const USAGE_NOTES = `in and out are tokens; cached are those of "in" that the provider had in its cache. p50 and p95: half and 95 % of the
-answers were committed within that time after the message was accepted; sending them is not included. The last
-lines show the caps from the settings and today’s use of them.`;
+const USAGE_NOTES = `"in" and "out" are tokens; "cached" is the part of "in" that the provider had in its cache. Half of the answers (p50) and 95 %
+of the answers (p95) were committed within the given time after the message was accepted, without the time for sending.
+The last lines show the caps from the settings and how much of them was used today.`;
 
-/** Adds the command that shows usage. */
 export function describeUsage(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/usage.ts'));
-  const what =
-    'show tokens, money, turns and latency by day, person, chat, model, channel or agent';
+  const what = 'show tokens, cost, turns and latency by day, person, chat, model, channel or agent';
   const groupings = ['day', 'person', 'chat', 'model', 'channel', 'agent'];
   const usage = addCommand(program, 'usage', what, (flags: InputOf<'usage/report'>) =>
     work((m, cli) => m.showUsage(cli, flags)),
@@ -113,7 +112,7 @@ export function describeUsage(program: Command, { run }: CommandRunners): void {
     usage,
     [
       ['parley usage', 'the last 30 days'],
-      ['parley usage --by person --days 7', 'who used most in a week'],
+      ['parley usage --by person --days 7', 'who used the most in a week'],
       ['parley usage --by model --until 2026-10-31 --days 31', 'a month by model'],
     ],
     USAGE_NOTES,
@@ -121,26 +120,25 @@ export function describeUsage(program: Command, { run }: CommandRunners): void {
 }
 
 const DOCTOR_HELP = `
-It makes real calls: to the model (a few tokens), to each channel, to the database. Nothing is changed.
-Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
+The checks make real calls to the model (a few tokens), to each channel and to the database. Nothing is changed.
+The exit code is 0 if no check failed, even if there are warnings, and 1 otherwise. docs/doctor.md explains all checks.`;
 
-/** Adds the command `parley doctor`, which checks whether the installation works. */
 export function describeDoctor(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/checks/doctor.ts'));
   const what =
-    'check everything (settings, model, channels, database, machine) and say how to fix it';
+    'check everything (settings, model, channels, database, machine) and explain how to fix problems';
   const doctor = addCommand(program, 'doctor', what, () => work((m, cli) => m.runDoctor(cli)));
   addJsonOption(doctor).addHelpText('after', DOCTOR_HELP);
 }
 
-const AUDIT_NOTES = `Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run.
+const AUDIT_NOTES = `The exit code is 0 without warnings, 1 with warnings, 2 with critical findings, and 3 if the audit could not run.
 docs/audit.md lists all checks.`;
 
-/** Adds the command `parley audit`, which checks for security weaknesses. */
 export function describeAudit(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/checks/audit.ts'));
-  const what = 'check this installation for security weaknesses, and say what to do about them';
-  const fix = 'remove rights of other users on files of this installation; nothing else is changed';
+  const what = 'check this installation for security weaknesses, and explain what to do about them';
+  const fix =
+    'remove other users’ access to files of this installation, without changing anything else';
   const audit = addCommand(program, 'audit', what, (flags: AuditFlags) =>
     work((m, cli) => m.runAuditCommand(cli, flags)),
   );
@@ -155,13 +153,12 @@ export function describeAudit(program: Command, { run }: CommandRunners): void {
     audit,
     [
       ['parley audit', 'run all checks'],
-      ['parley audit accept github', 'accept the tools of the MCP server github as they are now'],
+      ['parley audit accept github', 'accept the current tools of the MCP server github'],
     ],
     AUDIT_NOTES,
   );
 }
 
-/** Adds the commands for messages that could not be delivered or answered. */
 export function describeDead(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/dead.ts'));
   const what = 'list, show, replay or drop messages that could not be delivered or answered';
@@ -174,7 +171,7 @@ export function describeDead(program: Command, { run }: CommandRunners): void {
     );
   addCommand(dead, 'show', 'show one dead letter in full', (id: number) =>
     work((m, cli) => m.showDeadLetter(cli, id)),
-  ).argument('<number>', 'its number in the list', parseIdNumber);
+  ).argument('<number>', 'the dead letter’s number in the list', parseIdNumber);
   const settling = (action: 'replay' | 'drop', description: string) => {
     const command: Command = addCommand(
       dead,
@@ -183,7 +180,7 @@ export function describeDead(program: Command, { run }: CommandRunners): void {
       (ids: number[], flags: SettleFlags) => {
         if ((flags.all === true) === ids.length > 0) {
           command.error(
-            `error: name the dead letters, as "parley dead ${action} 17 18", or use --all`,
+            `error: name the dead letters, as in "parley dead ${action} 17 18", or use --all`,
           );
         }
         if (ids.length > 200)
@@ -196,11 +193,11 @@ export function describeDead(program: Command, { run }: CommandRunners): void {
     return command
       .argument(
         '[numbers...]',
-        'their numbers in the list',
+        'the dead letters’ numbers in the list',
         (text, before: number[]) => [...before, parseIdNumber(text)],
         [],
       )
-      .option('--all', 'take all of them')
+      .option('--all', 'act on all of them')
       .addOption(
         new Option('--kind <kind>', 'only this kind').choices([
           'refused',
@@ -211,15 +208,15 @@ export function describeDead(program: Command, { run }: CommandRunners): void {
   };
   settling('replay', 'send them again, or answer them again').option(
     '--allow-duplicates',
-    'also send what may have arrived already and would then arrive twice',
+    'also send what may have arrived already, so it may arrive twice',
   );
-  settling('drop', 'give them up: they are no longer listed, but /why still shows them');
+  settling('drop', 'drop dead letters: they are no longer listed, but /why still shows them');
   addExamples(dead, [
-    ['parley dead', 'what was given up, and why'],
-    ['parley dead show 17', 'all of dead letter 17'],
+    ['parley dead', 'undelivered and unanswered messages, with the reasons'],
+    ['parley dead show 17', 'show dead letter 17 in full'],
     ['parley dead replay 17 18', 'send them again, in their original order'],
-    ['parley dead replay --all', 'all but what may have arrived already'],
-    ['parley dead replay 19 --allow-duplicates', 'even if it may arrive twice'],
-    ['parley dead drop --all --kind unanswered', 'give up every unanswered message'],
+    ['parley dead replay --all', 'replay all except those that may have arrived already'],
+    ['parley dead replay 19 --allow-duplicates', 'send it even if it may arrive twice'],
+    ['parley dead drop --all --kind unanswered', 'drop every unanswered message'],
   ]);
 }

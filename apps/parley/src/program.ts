@@ -6,9 +6,11 @@ import type { ShellName } from './commands/completion.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import {
   describeAgents,
+  describeEval,
   describeMemory,
   describePlugins,
   describePrompt,
+  describeReplay,
   describeSkills,
   describeSoul,
 } from './program-agent.ts';
@@ -42,7 +44,16 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly DescribeCo
   ],
   [
     'Agent:',
-    [describeAgents, describePrompt, describeMemory, describeSoul, describePlugins, describeSkills],
+    [
+      describeAgents,
+      describePrompt,
+      describeReplay,
+      describeEval,
+      describeMemory,
+      describeSoul,
+      describePlugins,
+      describeSkills,
+    ],
   ],
   ['Scheduled work and events:', [describeCron, describeHeartbeat, describeHooks]],
   ['Settings and data:', [describeConfig, describeBackup, describeImport]],
@@ -56,11 +67,11 @@ export function describeProgram(runs: CommandRunners): Command {
     )
     .option(
       '--data <folder>',
-      'keep everything in this folder (default: PARLEY_HOME, else ~/.parley)',
+      'keep all data in this folder (default: PARLEY_HOME, else ~/.parley)',
     )
     .option(
       '--config <file>',
-      'use this settings file (default: that of the running gateway, else parley.yaml in the data folder)',
+      'use this settings file (default: the running gateway’s file, else parley.yaml in the data folder)',
     )
     .version(formatVersion(), '--version', 'show the versions of Parley and Node')
     .configureHelp({ showGlobalOptions: true })
@@ -78,23 +89,23 @@ export function describeProgram(runs: CommandRunners): Command {
 const PROGRAM_HELP = `
 Examples:
   parley start                          run, with everything in ~/.parley
-  parley start --data ./work            run a second one, with everything in ./work
-  parley chat --data ./work             talk to that one
+  parley start --data ./work            run a second Parley, with everything in ./work
+  parley chat --data ./work             talk to the second one
   echo "hello" | parley chat            ask once, print the answer
   parley logs -n 50 -f                  print the last log lines and new ones
-  parley simulate telegram              play Telegram against it, without an account
-  parley gateway, parley worker         the same in several processes (docs/deploy.md)
+  parley simulate telegram              simulate Telegram, without an account
+  parley gateway, parley worker         run in several processes (docs/deploy.md)
   parley config --config my.yaml        check my.yaml
 
 Exit codes:
   0    success
-  1    failure, or the answer is no: not found, not done, something needs attention
-  2    wrong usage
-  3    no gateway runs on this data folder, and the command needs one
-  130  stopped by Ctrl-C at a question
-  The help of a command lists its own where they differ.
+  1    failure, or a negative result: not found, not done, something needs attention
+  2    incorrect usage
+  3    the command needs a running gateway, but there is none on this data folder
+  130  canceled with Ctrl-C at a question
+  A command's help lists its exit codes if they differ.
 
-Documentation (the pages that messages call docs/NAME.md):
+Documentation (messages refer to these pages as docs/NAME.md):
   ${fileURLToPath(new URL('docs', INSTALLATION))}`;
 
 function describeCompletion(program: Command, { bare }: CommandRunners): void {
@@ -128,6 +139,6 @@ function describeHelp(program: Command): void {
   });
   addExamples(help, [
     ['parley help logs', 'the same as "parley logs --help"'],
-    ['parley help dead replay', 'a command of a group'],
+    ['parley help dead replay', 'a command in a group'],
   ]);
 }

@@ -19,7 +19,7 @@ const EXAMPLE_PLUGIN = join(import.meta.dirname, '../../../examples/plugin');
 const CHANNELS = CHANNEL_DEFINITIONS.map(({ id }) => id);
 const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
-/** Files that a workspace may contain, each with a word that occurs in no other file. */
+/** Files that a workspace may contain, each with a word that does not occur in any other file. */
 const FILES: readonly string[] = [
   ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md', 'HEARTBEAT.md'],
   ...['BOOT.md', 'BOOTSTRAP.md', 'memory/2026-11-20.md', 'memory/2026-11-21.md', 'memory/user.md'],

@@ -21,7 +21,7 @@ const SHUTDOWN_GRACE_MS = 4_000;
 type RuntimeOptions = StartOptions & OpenLog;
 
 /**
- * The agents of the current settings, and the worker that runs their turns. New settings replace
+ * The agents for the current settings, and the worker that runs their turns. New settings replace
  * both in one step (D12). Running turns finish with the settings they started with, and new
  * messages do not wait for them. Adapters stay connected during a reload.
  */
@@ -62,8 +62,8 @@ export class ReloadableRuntime {
   }
 
   /**
-   * The agents of the current settings. Read this property on each use, since a reload replaces its
-   * value.
+   * The agents for the current settings. Read this property on each use, since a reload replaces
+   * its value.
    */
   get current(): AgentsRuntime {
     return this.#current;
@@ -73,7 +73,10 @@ export class ReloadableRuntime {
     this.#worker = await this.#newWorker();
   }
 
-  /** Switches to new settings. Rejects and changes nothing if they cannot be applied. */
+  /**
+   * Switches to new settings. If the settings cannot be applied, it rejects and leaves everything
+   * unchanged.
+   */
   async replace(loaded: LoadedSettings): Promise<void> {
     if (this.#isEnding) return;
     const plugins = { ...this.#plugins, loaded };

@@ -80,7 +80,7 @@ export async function askGateway<Answer>(
     if (error instanceof CliError) throw error;
     throw new CliError(
       'status-unanswered',
-      `Process ${pid} should be a Parley gateway at ${address}, but does not report its state (${reasonOf(error)}). If it hangs, end it and start again; nothing will be lost.`,
+      `Process ${pid} should be a Parley gateway at ${address}, but it does not report its state (${reasonOf(error)}). If it hangs, end it and start again. Nothing will be lost.`,
       error,
     );
   }
@@ -111,7 +111,7 @@ export function createOtherVersionError(
 ): CliError {
   return new CliError(
     'status-unanswered',
-    `Process ${pid} sent an answer that this command does not understand (${reasonOf(cause)}). It may be running another version of Parley: restart it; nothing will be lost.`,
+    `Process ${pid} sent an answer that this command does not understand (${reasonOf(cause)}). It may be running another version of Parley. Restart it; nothing will be lost.`,
     cause,
   );
 }
@@ -132,7 +132,10 @@ async function readAnswer<Answer>(gateway: FoundGateway, response: Response): Pr
   throw new Error(`it answered ${response.status}`);
 }
 
-/** Creates the error for a refused request; a UsageError if the operation rejects the values. */
+/**
+ * Creates the error for a refused request. If the operation rejects the values, the error is a
+ * UsageError.
+ */
 export function createRefusedError(reason: string, code?: string): CliError {
   return code === 'wrong-input' ? new UsageError(reason) : new CliError('refused', reason);
 }
@@ -146,7 +149,7 @@ function toRequestInit({ method, body }: GatewayQuestion): RequestInit {
   return { method: method ?? 'POST', body: JSON.stringify(body) };
 }
 
-/** Sends a request with the gateway's token, and returns the response as it is. */
+/** Sends a request with the gateway's token, and returns the unprocessed response. */
 export function requestGateway(
   { address, token }: Pick<FoundGateway, 'address' | 'token'>,
   path: string,

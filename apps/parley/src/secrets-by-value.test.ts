@@ -31,8 +31,8 @@ type Path = readonly (string | number)[];
 type Kind = 'secret' | 'address';
 
 /**
- * The pattern for secret names is broader than the one in the program, so that secret fields with
- * unusual names are found.
+ * The pattern for secret names is broader than the program's own pattern, so that secret fields
+ * with unusual names are also found.
  */
 const SECRET = /token|key$|secret|passw|passphrase|credential|authoriz|cookie|bearer/i;
 
@@ -110,8 +110,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 let nth = 0;
 /**
- * Creates a unique value with characters that JSON, HTML and URLs escape; a value for a URL
- * contains no such characters.
+ * Creates a unique value with characters that JSON, HTML and URLs escape; a value for a URL does
+ * not contain such characters.
  */
 function canary(place: 'alone' | 'in a URL'): string {
   nth += 1;
@@ -131,7 +131,7 @@ function expectNone(text: string): void {
 }
 
 describe('[G18] no secret from any settings field', () => {
-  it('is overlooked', () => {
+  it('is overlooked by the test', () => {
     expect(canaries.length).toBeGreaterThan(40);
     expect(overlooked).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe('[G18] no secret from any settings field', () => {
     expectNone(heard.join(''));
   });
 
-  it('appears in the log, in facts, messages or errors', () => {
+  it('appears in a log line, its fields, its message or its error', () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
     const log = createLogger({

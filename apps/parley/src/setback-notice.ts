@@ -5,9 +5,9 @@ import type { Store } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
 import { describeSetback } from './database-mark.ts';
 
-/** How often (ms) the state in memory is checked. The database is queried only after a setback. */
+/** How often (ms) the state in memory is checked. The database is queried only after a rollback. */
 const POLL_INTERVAL_MS = 5_000;
-/** If a gateway starts later than this (ms) after a setback, it does not notify the owner. */
+/** If a gateway starts more than this time (ms) after a rollback, it does not notify the owner. */
 const NOTIFIED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
 interface SetbackDeps {

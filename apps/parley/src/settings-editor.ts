@@ -68,7 +68,7 @@ export function createSettingsEditor(
 
 /**
  * The schema of the settings. Channels that exist because of `use` in this file are described in
- * full; those of a file that cannot be used are not.
+ * full, unless the file has errors.
  */
 function schemaWith(
   result: ReturnType<typeof checkSettings>,

@@ -56,12 +56,12 @@ async function save(text: string): Promise<void> {
 }
 
 describe('settings that change while Parley runs', () => {
-  it('[D12] change only the log level, immediately', async () => {
+  it('[D12] can change only the log level, immediately', async () => {
     const child = log.child({ part: 'x' });
     child.info({}, 'not said');
     await save(BEFORE.replace('warn', 'info'));
     expect(lines).toMatchObject([
-      { level: 'info', msg: expect.stringContaining('all of them are in use') },
+      { level: 'info', msg: expect.stringContaining('all changes are in effect') },
     ]);
     child.info({}, 'said');
     expect(lines.at(-1)).toMatchObject({ part: 'x', msg: 'said' });
@@ -114,7 +114,7 @@ describe('settings that change while Parley runs', () => {
     await expect.poll(() => applied.at(-1)?.settings.agent.layout).toBe('parley');
   });
 
-  it('[D12] [F14] may belong to one of several agents, whose workspace stays the same until a restart', async () => {
+  it('[D12] [F14] may belong to a single agent, whose workspace stays the same until a restart', async () => {
     const agents = 'agents: { b: { heartbeat: { steps: 4 }, profile: mine } }\n';
     const profile = join(path, 'profiles/mine.yaml');
     mkdirSync(join(path, 'profiles'));
@@ -152,7 +152,7 @@ describe('settings that change while Parley runs', () => {
     expect(JSON.stringify(lines)).not.toContain('aaaa');
   });
 
-  it('[D12] are reported as at startup if invalid, and the previous settings stay in use', async () => {
+  it('[D12] are reported if invalid, as at startup, and the previous settings stay in use', async () => {
     await save('log: { level: loud }\n');
     const problems = [expect.stringContaining('log.level has a value that does not fit')];
     expect(lines).toMatchObject([{ level: 'error', problems }]);

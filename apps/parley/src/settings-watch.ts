@@ -118,11 +118,11 @@ export class SettingsWatch {
     const afterRestart = listChangedSettings(next, now);
     this.#state = { afterRestart, problems: [] };
     if (afterRestart.length === 0)
-      log.info({ changed }, 'the settings were read again; all of them are in use');
+      log.info({ changed }, 'the settings were read again; all changes are in effect');
     else
       log.warn(
         { changed, afterRestart },
-        'the settings were read again; some apply only after a restart',
+        'the settings were read again; some changes apply only after a restart',
       );
   }
 }
@@ -161,7 +161,7 @@ function logBroken(log: Logger, { channels }: LoadedSettings): void {
   );
 }
 
-/** Returns the new settings, with the old values in sections that need a restart. */
+/** Returns the new settings, but keeps the old values in sections that need a restart. */
 function keepStartSections(
   { settings: start, agents: agentsAtStart }: LoadedSettings,
   now: LoadedSettings,

@@ -26,7 +26,7 @@ describe('the role of a process', () => {
     },
   );
 
-  it('[D09] needs no servers if one process takes all roles', () => {
+  it('[D09] does not require servers if one process takes on all roles', () => {
     checkRole('all', { store: {}, queue });
     checkRole('worker', { store: postgres, queue: redis });
   });

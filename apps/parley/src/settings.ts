@@ -9,12 +9,13 @@ import {
   describeProblem,
   findNearestWord,
   loadSettings,
+  type ProfileChoice,
   type SettingsResult,
 } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
 import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 
-/** Settings that passed every check except the checks of individual channels. */
+/** Settings that passed every check except those of the individual channels. */
 export type LoadedSettings = Extract<SettingsResult<ModelSettings>, { kind: 'ok' }>;
 
 /** Channels that are available without settings. */
@@ -26,8 +27,10 @@ export function checkSettings(
   env: NodeJS.ProcessEnv,
   channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
   missingSecret?: (file: string) => string | undefined,
+  profile?: ProfileChoice,
 ): SettingsResult<ModelSettings> {
   return loadSettings({
+    profile,
     file: folder.settingsFile,
     env,
     missingSecret,
@@ -59,7 +62,7 @@ export function createSettingsCheck({ folder, env, channels }: CheckedInstallati
 interface CheckedInstallation {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
-  /** All channels, including those of plugins. */
+  /** All channels, including those from plugins. */
   readonly channels: readonly ChannelDefinition[];
 }
 
@@ -72,8 +75,9 @@ export function readSettings(
   env: NodeJS.ProcessEnv,
   channels: readonly ChannelDefinition[] = CHANNEL_DEFINITIONS,
   missingSecret?: (file: string) => string | undefined,
+  profile?: ProfileChoice,
 ): LoadedSettings {
-  const result = checkSettings(folder, env, channels, missingSecret);
+  const result = checkSettings(folder, env, channels, missingSecret, profile);
   if (result.kind === 'ok') return result;
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(
@@ -103,7 +107,7 @@ export function listAgents({
 }
 
 /**
- * Finds the agent that the user has named; without a name, returns the default agent. Throws
+ * Finds the agent that the user has named, or the default agent if no name was given. Throws
  * CliError `no-agent` for an unknown name.
  */
 export function findChosenAgent(
@@ -119,7 +123,7 @@ export function findChosenAgent(
   const meant = findNearestWord(asked, names);
   throw new CliError(
     'no-agent',
-    `The settings have no agent ${JSON.stringify(asked)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} The agents are ${names.join(', ')}.`,
+    `The settings do not define an agent ${JSON.stringify(asked)}.${meant === undefined ? '' : ` Did you mean ${meant}?`} The agents are ${names.join(', ')}.`,
   );
 }
 
@@ -156,8 +160,8 @@ export function isSharedStore({ store }: Pick<ServerSettings, 'store'>): boolean
 }
 
 /**
- * Throws CliError `role-needs-servers` if the settings name no servers through which a process in
- * this role can communicate with others.
+ * Throws CliError `role-needs-servers` if the settings lack the servers through which a process in
+ * this role communicates with other processes.
  */
 export function checkRole(role: ProcessRole, { store, queue }: ServerSettings): void {
   if (role === 'all') return;

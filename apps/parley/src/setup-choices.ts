@@ -2,7 +2,8 @@ import type { SetupPlatform, SetupProvider } from '@parley/gateway/api';
 import { detectLocalServers, findUsualServer } from '@parley/models/probe';
 
 /**
- * Labels of settings in the setup forms of the page and the terminal, used to describe problems.
+ * Labels for settings in the setup forms on the page and in the terminal, used to describe
+ * problems.
  */
 export const SETUP_FIELDS: ReadonlyMap<string, string> = new Map([
   ['baseUrl', 'Address'],
@@ -58,14 +59,14 @@ const SERVICES: readonly SetupProvider[] = [
     provider: 'openai-compatible',
     baseUrl: 'http://127.0.0.1:11434/v1',
     hasAddress: true,
-    needs: 'Install it from ollama.com, then "ollama pull" a model. No key.',
+    needs: 'Install it from ollama.com, then "ollama pull" a model. No key is needed.',
   },
   {
     name: 'LM Studio',
     provider: 'openai-compatible',
     baseUrl: 'http://127.0.0.1:1234/v1',
     hasAddress: true,
-    needs: 'Load a model and start its server (Developer, Start Server). No key.',
+    needs: 'Load a model and start its server (Developer, Start Server). No key is needed.',
   },
   {
     name: 'Another one',
@@ -77,8 +78,8 @@ const SERVICES: readonly SetupProvider[] = [
 ];
 
 /**
- * Lists all model servers that can be chosen, starting with those found on this machine, which have
- * a `model`.
+ * Lists all available model servers, starting with those found on this machine, which have a
+ * `model`.
  */
 export async function listSetupProviders(
   where: Parameters<typeof detectLocalServers>[0],
@@ -91,7 +92,7 @@ export async function listSetupProviders(
       name,
       provider: 'openai-compatible',
       baseUrl,
-      needs: 'It is running and needs no key.',
+      needs: 'It is running and does not need a key.',
       model,
     };
   });
@@ -112,13 +113,13 @@ export const SETUP_PLATFORMS: readonly SetupPlatform[] = [
     name: 'Discord',
     asks: 'token',
     needs:
-      'Open discord.com/developers/applications, create an application, then under Bot press Reset Token and turn on the Message Content Intent. Once the token is entered, you get the link that invites the bot.',
+      'Open discord.com/developers/applications and create an application. Under Bot, press Reset Token and turn on the Message Content Intent. Once you enter the token, you get a link that invites the bot.',
   },
   {
     id: 'whatsapp',
     name: 'WhatsApp',
     asks: 'phone',
     needs:
-      "The phone of the bot's WhatsApp account. Scan a code shown here, or enter the phone number and type the code on the phone.",
+      "You need the phone of the bot's WhatsApp account. Scan a code shown here with it, or enter its phone number here and type the code on the phone.",
   },
 ];

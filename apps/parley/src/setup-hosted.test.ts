@@ -11,7 +11,7 @@ import { locateDataFolder } from './data-folder.ts';
 import { readSettings } from './settings.ts';
 import { Setup } from './setup-steps.ts';
 
-describe('[U02] [F15] the setup of a platform that a Chat SDK adapter connects', () => {
+describe('[U02] [F15] setting up a platform with a Chat SDK adapter', () => {
   let path: string;
   let slack: SlackDouble;
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('[U02] [F15] the setup of a platform that a Chat SDK adapter connects',
     });
   }
 
-  /** What is in the file of an installation with Slack on loopback. */
+  /** The settings file of an installation with Slack on the loopback interface. */
   const SLACK_HERE = () => `# mine
 http: { publicUrl: "https://parley.example.org/" }
 channels:
@@ -49,7 +49,7 @@ channels:
     access: { direct: open }
 `;
 
-  it('offers the tested platforms first, with the address that each of them calls', async () => {
+  it('offers the tested platforms first, each with the address that it calls', async () => {
     writeFileSync(file(), 'http: { publicUrl: "https://parley.example.org/" }\n');
     const { platforms } = await steps().state();
     expect(platforms.map(({ id }) => id).slice(0, 10)).toEqual([
@@ -75,7 +75,7 @@ channels:
     });
   });
 
-  it('names the bot, and the address to enter at the platform', async () => {
+  it('names the bot and the address to enter on the platform', async () => {
     writeFileSync(file(), SLACK_HERE());
     const { botToken, signingSecret } = slack;
     const options = { botToken, signingSecret };
@@ -90,7 +90,7 @@ channels:
     expect(written()).toBe(SLACK_HERE());
   });
 
-  it('tries an account below `accounts` with the server that its options name', async () => {
+  it('tests an account under `accounts` with the server from its options', async () => {
     const account = `    accounts: { default: { options: { apiUrl: "${slack.apiUrl}" } } }`;
     writeFileSync(file(), SLACK_HERE().replace(/^ {4}options.*$/m, account));
     const { botToken, signingSecret } = slack;
@@ -99,7 +99,7 @@ channels:
     expect(answer).toMatchObject({ kind: 'works', text: expect.stringMatching(/^It is @/) });
   });
 
-  it('says that the public address is not known, but not where no one calls', async () => {
+  it('reports a missing public address, but only if the platform calls it', async () => {
     writeFileSync(file(), SLACK_HERE().replace(/^http.*\n/m, ''));
     const { botToken, signingSecret, appToken } = slack;
     const called = await steps().tryChannel({
@@ -126,7 +126,7 @@ channels:
     expect(answer).toMatchObject({ kind: 'problem', reason: expect.stringMatching(reason) });
   });
 
-  it('writes each secret into a file of its own, and keeps what else is in the settings', async () => {
+  it('writes each secret into a separate file, and keeps the rest of the settings', async () => {
     writeFileSync(file(), SLACK_HERE());
     const { botToken, signingSecret, appToken } = slack;
     const first = { channel: 'slack', options: { botToken, signingSecret } };
@@ -152,7 +152,7 @@ channels:
     expect(again).not.toHaveProperty('settings.options.signingSecret');
   });
 
-  it('begins with an empty file, and leaves no secret behind if the settings are refused', async () => {
+  it('works with an empty settings file, and leaves no secrets behind if the settings are refused', async () => {
     writeFileSync(file(), '# mine\n');
     const options = { token: 'ghp_1', webhookSecret: 'w', userName: 'helper' };
     const save = (given: Record<string, string>) =>
@@ -170,7 +170,7 @@ channels:
     ]);
   });
 
-  it('gives an adapter that was not tested its variables, and the line that installs it', async () => {
+  it('passes the variables of an untested adapter on, and shows the command that installs it', async () => {
     const options = { RESEND_API_KEY: 're_1234567890', RESEND_WEBHOOK_SECRET: 'whsec_1234567890' };
     const tried = await steps().tryChannel({ channel: 'resend', options });
     expect(tried).toMatchObject({
@@ -185,7 +185,7 @@ channels:
     expect(secret('resend-api-key')).toBe('re_1234567890');
   });
 
-  it('refuses a platform that it does not know', async () => {
+  it('refuses an unknown platform', async () => {
     const order = { channel: 'icq', token: 'a' };
     expect(await steps().saveChannel(order)).toMatchObject({ kind: 'problem' });
     expect(await steps().tryChannel(order)).toMatchObject({ kind: 'problem' });

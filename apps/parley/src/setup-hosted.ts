@@ -5,10 +5,10 @@ import type { DataFolder } from './data-folder.ts';
 import { createSecretReference } from './secret-files.ts';
 import { formatWebhookAddress, toWebhookPath } from './webhook-address.ts';
 
-/** The values of a hosted platform that a person entered, by their keys. */
+/** The values that a person entered for a hosted platform, by key. */
 export type EnteredValues = Readonly<Record<string, string>>;
 
-/** Loads what is known about the platforms that Chat SDK adapters connect. */
+/** Loads the descriptions of the platforms that Chat SDK adapters connect. */
 function loadSetUp() {
   return import('@parley/channel-chat-sdk/set-up');
 }
@@ -30,7 +30,7 @@ export async function findHostedPlatform(channel: string): Promise<OfferedPlatfo
   return listOfferedPlatforms().find((platform) => platform.channel === channel);
 }
 
-/** The changes that write an account, and the secrets that they refer to. */
+/** The changes that write an account to the settings, and the secrets to which they refer. */
 export async function createHostedChanges(
   folder: DataFolder,
   { channel, use, asks }: OfferedPlatform,
@@ -48,7 +48,7 @@ export async function createHostedChanges(
   const changes = asks.map(({ key }): SettingsChange => {
     const secret = secrets.find((one) => one.key === key);
     const value = secret === undefined ? given[key] : createSecretReference(folder, secret.name);
-    // Values of another way to connect, which the person did not choose this time.
+    // The field belongs to another connection mode, which the person did not choose this time.
     if (value === undefined) return { kind: 'remove', path: [...block, key] };
     return { kind: 'set', path: [...block, key], value };
   });
@@ -56,7 +56,7 @@ export async function createHostedChanges(
   return { changes: [useIt, ...changes], secrets };
 }
 
-/** `slack-bot-token`, the file of a secret in `secrets/`. */
+/** Returns the name of a secret's file in `secrets/`, such as `slack-bot-token`. */
 function toSecretFileName(channel: string, key: string): string {
   const words = key
     .replaceAll(/([a-z])([A-Z])/g, '$1-$2')
@@ -65,7 +65,7 @@ function toSecretFileName(channel: string, key: string): string {
   return words.startsWith(`${channel}-`) ? words : `${channel}-${words}`;
 }
 
-/** What is left to do once an account is saved, as sentences. */
+/** Returns the remaining steps after an account is saved, as sentences. */
 export async function describeNextSteps(
   { channel, use, name }: OfferedPlatform,
   given: EnteredValues,
@@ -75,7 +75,7 @@ export async function describeNextSteps(
   const line = findInstallCommand(use);
   const address = formatWebhookAddress(toWebhookPath(channel, 'default'), publicUrl);
   return [
-    ...(line === undefined ? [] : [`Install its package with "${line}", and start Parley again.`]),
+    ...(line === undefined ? [] : [`Install its package with "${line}", and restart Parley.`]),
     ...(needsWebhookAddress(use, given) ? [`The address that ${name} calls: ${address}.`] : []),
   ].join(' ');
 }

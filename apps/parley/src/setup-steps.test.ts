@@ -68,7 +68,7 @@ describe('the steps of the setup', () => {
       (setup: Setup) => setup.saveChannel({ channel: 'discord', token: DISCORD_TOKEN }),
     ],
   ])(
-    '[U02] keep the secret of %s in a file that only its owner can read',
+    '[U02] store the secret of %s in a file that only its owner can read',
     async (_name, file, text, save) => {
       writeFileSync(join(path, 'parley.yaml'), '# mine\n', { mode: 0o600 });
       expect(await save(steps())).toMatchObject({ kind: 'done' });
@@ -92,7 +92,7 @@ describe('the steps of the setup', () => {
     expect(readdirSync(join(path, 'secrets'))).toEqual(['telegram-token']);
   });
 
-  it('[U02] keep the key of each model server, also of two with the same dialect or host', async () => {
+  it('[U02] keep a separate key for each model server, even if two share a dialect or host', async () => {
     const keyOf = async (baseUrl: string, apiKey: string): Promise<string> => {
       const model = { ...LOCAL, baseUrl, model: 'm', apiKey };
       expect(await steps().saveModel(model)).toMatchObject({ kind: 'done' });
@@ -158,7 +158,7 @@ describe('the steps of the setup', () => {
     ['Token', (setup: Setup) => setup.tryChannel({ channel: 'telegram', token: 'none' })],
     ['Token', (setup: Setup) => setup.saveChannel({ channel: 'telegram', token: 'none' })],
     ['Phone number', (setup: Setup) => setup.saveChannel({ channel: 'whatsapp', phone: 'mine' })],
-  ])('[U02] name a field by its label in the form: %s', async (name, step) => {
+  ])('[U02] describe a field by its label in the form: %s', async (name, step) => {
     const answer = await step(steps());
     expect(answer).toMatchObject({ kind: 'problem' });
     if (answer.kind !== 'problem') return;

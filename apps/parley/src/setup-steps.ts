@@ -43,7 +43,7 @@ const ANSWER_WITHIN_MS = 20_000;
  * The placeholder used when no model is chosen; the server is asked only for its list of models.
  */
 const NO_MODEL = 'none';
-/** The longest host in the name of a key file, in characters. */
+/** The maximum length, in characters, of the host in a key file's name. */
 const MAX_HOST = 80;
 
 /** A key or token, with the name of its file in `secrets/`. */
@@ -114,7 +114,7 @@ export class Setup implements SetupSteps {
     const probe = await probeProvider(parsed.data, { signal, clock, monotonic });
     const { models, server } = probe;
     if (given.model === undefined && isOnlyModelMissing(probe))
-      return { kind: 'works', text: `${server} answers. Choose a model.`, models };
+      return { kind: 'works', text: `${server} answers. Now choose a model.`, models };
     if (probe.kind === 'problem') {
       // If no model is chosen, the message names only the provider.
       const reason =
@@ -153,7 +153,7 @@ export class Setup implements SetupSteps {
     if (definition?.probe === undefined || !parsed?.success) {
       const wrong = parsed?.error?.issues.map(({ message }) => message).join('; ');
       return createSetupProblem(
-        `Token: ${wrong ? `it must be ${wrong}` : 'it cannot be tried'}.`,
+        `Token: ${wrong ? `it must be ${wrong}` : 'it cannot be tested'}.`,
         COPY_IT,
       );
     }
@@ -227,10 +227,10 @@ export class Setup implements SetupSteps {
       secrets.length === 0 ? this.#edit(changes) : this.#editWithSecrets(changes, secrets);
     if (problems.length === 0) return { kind: 'done', text: done };
     const reason = problems.map((problem) => describeFieldProblem(problem, labels)).join('\n');
-    return createSetupProblem(reason, 'Correct that and try again.');
+    return createSetupProblem(reason, 'Correct the problem and try again.');
   }
 
-  /** Edits the settings. If problems prevent the edit, returns them and writes nothing. */
+  /** Edits the settings. If problems prevent the edit, returns them without writing anything. */
   #edit(changes: readonly SettingsChange[], before?: SettingsResult): readonly SettingsProblem[] {
     const { folder, clock } = this.#deps;
     const file = folder.settingsFile;
@@ -241,8 +241,7 @@ export class Setup implements SetupSteps {
 
   /**
    * Writes secrets before the settings that refer to them, because they are checked together. Only
-   * problems that did not exist before count. If the settings are refused, the previous secrets are
-   * restored.
+   * new problems prevent the edit. If the settings are refused, the previous secrets are restored.
    */
   #editWithSecrets(
     changes: readonly SettingsChange[],
@@ -273,9 +272,9 @@ export class Setup implements SetupSteps {
 }
 
 /**
- * The file in `secrets/` that holds the key of a model server. Each server has its own, because
- * other settings, such as a fallback model, may still refer to the key of an earlier one. The host
- * is for people; the hash separates servers on the same host.
+ * The file in `secrets/` that holds the key of a model server. Each server has its own file,
+ * because other settings, such as a fallback model, may still refer to an earlier key. The host
+ * makes the name readable; the hash distinguishes servers on the same host.
  */
 function modelKeyName({ provider, baseUrl }: Pick<SetupModel, 'provider' | 'baseUrl'>): string {
   const address = URL.parse(baseUrl ?? '');
@@ -287,8 +286,8 @@ function modelKeyName({ provider, baseUrl }: Pick<SetupModel, 'provider' | 'base
 }
 
 /**
- * Whether the server accepts the key, although no model was requested. Some servers list their
- * models without checking it.
+ * Returns whether the server accepts the key, although no model was requested. Some servers list
+ * their models without checking the key.
  */
 function isOnlyModelMissing(probe: ModelProbe): boolean {
   if (probe.kind === 'works') return true;
@@ -297,7 +296,7 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
   return models !== null || failure === 'not-found' || failure === 'refused';
 }
 
-const FILL_IN = 'Fill it in and try again.';
+const FILL_IN = 'Fill in this field and try again.';
 
 /** Describes missing or invalid fields of a model by their labels in the form. */
 function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
@@ -313,7 +312,7 @@ function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
 const ADDRESS = 'it must be a URL such as http://127.0.0.1:8080/v1';
 
 /**
- * Describes a problem by the label of its field in the form; without a label, by its path in the
+ * Describes a problem with a field by its label in the form or, without a label, by its path in the
  * settings file.
  */
 function describeFieldProblem(
@@ -325,7 +324,7 @@ function describeFieldProblem(
 }
 
 const LINK =
-  'WhatsApp needs no token: it shows a code that your phone scans, or that you type on it.';
+  'WhatsApp does not need a token. It shows a code that your phone scans or that you type on the phone.';
 const COPY_IT = 'Copy the whole token.';
 
 function createSetupProblem(

@@ -95,7 +95,7 @@ describe('a lock that processes share', () => {
 });
 
 describe('work that must not run in two processes at once', () => {
-  it('[D09] is done by the first process, and by no other process at the same time', async () => {
+  it('[D09] is done by the first process, and never by two processes at the same time', async () => {
     const store = await openMemoryStore({ clock: Date.now });
     const deps = {
       leases: store.leases,

@@ -27,7 +27,7 @@ const RECHECK_MS = { first: 5, last: 200 };
 
 /**
  * Returns the lock that allows only one process at a time to write to the workspace; undefined if
- * no other process can exist.
+ * there can be no other process.
  */
 export function workspaceLock(
   { agent, store: { url } }: LoadedSettings['settings'],
@@ -87,7 +87,7 @@ async function holdAmongAll<T>(
     if (monotonic() - started > patienceMs) {
       throw new CliError(
         'workspace-busy',
-        `Another process (${held.owner}) has kept ${name} for ${patienceMs / 1_000} s; try again later.`,
+        `Another process (${held.owner}) has held ${name} for ${patienceMs / 1_000} s. Try again later.`,
       );
     }
     // The pause is random, so that waiting processes do not retry at the same moment. The lease
@@ -108,7 +108,7 @@ const RESERVE_MS = 1_500;
 export interface LeaseDeps {
   readonly leases: LeaseRepository;
   readonly name: string;
-  /** The name of the holder as shown to people. */
+  /** The holder's name as shown to people. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;

@@ -69,7 +69,7 @@ describe('SOUL.md under different settings', () => {
     expect(await propose(proposal)).toMatchObject({ state });
   });
 
-  it('[W06] if only people edit the file, the page shows the proposed text for reference and offers no actions', async () => {
+  it('[W06] if only people edit the file, the page shows the proposed text for reference without any actions', async () => {
     const propose = await openProposing({ model: NAMED, soul: { humanEdits: 'seed-only' } });
     const proposal = { text: `${FIRST}\nLove the sea.`, reason: 'the sea' };
     expect(await propose(proposal)).toMatchObject({

@@ -29,7 +29,7 @@ const SCENARIOS = getConfigPath('soul-scenarios');
 interface OpenSoulDeps {
   readonly folder: Pick<DataFolder, 'settingsFile'>;
   readonly store: Pick<Store, 'souls' | 'spend'>;
-  /** The lock of the workspace, if several processes share the workspace. */
+  /** The lock on the workspace, if several processes share it. */
   readonly lock?: WorkspaceLock | undefined;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -39,8 +39,8 @@ interface OpenSoulDeps {
    */
   readonly models?: { readonly model: () => ChatModel; readonly meter: Meter } | undefined;
   /**
-   * For agents other than the default one: the agent's name, and the spending caps across all
-   * agents (F14).
+   * For agents other than the default one, the agent's name and the spending caps that apply across
+   * all agents (F14).
    */
   readonly named?: { readonly name: string; readonly ofAll: SpendSettings } | undefined;
 }
@@ -112,7 +112,7 @@ export function createSpending(
     purpose = 'soul',
   }: Pick<OpenSoulDeps, 'clock' | 'log' | 'named'> & {
     readonly store: Pick<Store, 'spend'>;
-    /** The purpose that the log names if spending is refused. */
+    /** The purpose to log if the spending is refused. */
     readonly purpose?: string;
   },
 ): Pick<ScenarioServices, 'mayAsk' | 'spent'> {
@@ -131,7 +131,9 @@ export function createSpending(
   };
 }
 
-/** Returns the judge model named in the settings; with `true`, the model that answers. */
+/**
+ * Returns the judge model named in the settings, or with `true` the model that answers messages.
+ */
 function chooseJudge(
   { model: chosen, soul }: LoadedSettings['settings'],
   model: ChatModel,
@@ -141,7 +143,7 @@ function chooseJudge(
   if (typeof chosen.model === 'string') {
     log.warn(
       { judge: soul.judge },
-      'soul.judge names a model, but the settings name no provider: the model that answers is used as the judge',
+      'soul.judge names a model, but the settings do not name a provider: the model that answers messages is used as the judge',
     );
     return model;
   }

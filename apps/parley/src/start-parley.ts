@@ -31,8 +31,8 @@ export interface RunningParley {
 }
 
 /**
- * Starts a gateway and a worker, or only one of these roles. The messages of its errors contain
- * advice.
+ * Starts a gateway and a worker, or only one of these roles. Its errors include advice in their
+ * messages.
  */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder, env, role = 'all' } = options;
@@ -90,7 +90,7 @@ async function composeProcess(
   const { shared } = services;
   const runtime = await ReloadableRuntime.open(options, plugins, services);
   opened.defer(() => runtime.close());
-  // The deployment is checked before any work is accepted.
+  // This process is compared with its deployment before it accepts any work.
   const deployment = isSharedStore(settings) ? await import('./deployment.ts') : null;
   const facts = await deployment?.checkStrangers(shared, plugins.loaded, folder);
   services.watchdog.use(settings.limits.hangSeconds);
@@ -100,7 +100,7 @@ async function composeProcess(
     opened.defer(() => runtime.stopWorkers());
     await runtime.startWorker();
   }
-  // Receiving stops first; messages that were accepted before are still processed.
+  // Receiving stops first; messages accepted before that are still processed.
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
   const server = gateway ?? (await composeHealth(options, settings.http, services, opened));
   const address = toReachableAddress(server.address);

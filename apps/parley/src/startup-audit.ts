@@ -6,13 +6,10 @@ import { formatCommandLine } from './data-folder.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The delay (ms) after startup, so that channels can connect before the audit. */
+/** The delay (ms) between startup and the audit, so that channels can connect first. */
 const AFTER_START_MS = 5_000;
 
-/**
- * Runs the audit of this process's installation (U05). The code of the audit is loaded on first
- * use.
- */
+/** Runs the audit of this process's installation (U05). The audit's code is loaded on first use. */
 export async function auditInstallation(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,
@@ -32,7 +29,6 @@ export async function auditInstallation(
   return auditReport(await runAudit(examineAgents(options, loaded, records), options), now);
 }
 
-/** The agents that the audit examines. */
 interface AuditedAgents {
   readonly loaded: LoadedSettings;
   readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };

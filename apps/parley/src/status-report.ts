@@ -61,12 +61,12 @@ export async function createStatusReport(
 }
 
 /**
- * How long (ms) a rollback of the database is reported. The dead letters of a rollback remain
- * afterwards.
+ * How long (ms) a rollback of the database is reported. Dead letters from the rollback remain after
+ * that.
  */
 const SETBACK_REPORTED_MS = 7 * DAY_MS;
 /**
- * A delay of retention is reported if it is longer than this (ms). Regular sweeps are at most a day
+ * Retention that lags behind by more than this (ms) is reported. Regular sweeps are at most a day
  * apart.
  */
 const HELD_REPORTED_MS = DAY_MS + 60 * 60_000;
@@ -85,7 +85,7 @@ async function listDatabaseNotes(
   if (last !== null && now - last.countedTo > HELD_REPORTED_MS) {
     const from = new Date(last.countedTo).toISOString();
     notes.push(
-      `Old rows are kept: the clocks, the newest row and the last round do not confirm that time has passed since ${from}, so ages count from then.`,
+      `Old rows are kept: the clocks, the newest row and the last round do not confirm that time has passed since ${from}, so the age of rows counts from then.`,
     );
   }
   return notes;
@@ -115,7 +115,7 @@ export type ReadGauges = ReturnType<typeof openGauges>;
 
 /** How long (ms) a scrape waits for the database and the queue. */
 const TIMEOUT_MS = 2_000;
-/** A limit that real installations do not reach. */
+/** Real installations do not reach this limit. */
 const MAX_ACCOUNTS = 100;
 
 /**
@@ -145,7 +145,7 @@ async function readOrSkip(
   try {
     return await runWithTimeLimit({ ms: TIMEOUT_MS }, work);
   } catch (error) {
-    log.warn({ what, reason: reasonOf(error) }, 'gauges left out of a scrape');
+    log.warn({ what, reason: reasonOf(error) }, 'some gauges were left out of a scrape');
     return what === 'database' ? [createSingleGauge('parley_database_up', 0)] : [];
   }
 }

@@ -9,7 +9,7 @@ const settings = (of: object): Pick<LoadedSettings, 'settings'> => ({
   settings: { mcp: {}, agents: {}, ...of } as unknown as LoadedSettings['settings'],
 });
 
-describe('tools that the settings name', () => {
+describe('tools named in the settings', () => {
   it('are recognized even if the installation has not enabled them', () => {
     // The tools are created but not run, so their dependencies can be empty.
     const web = { fetch: { enabled: true, ports: [443] }, search: { searxng: { baseUrl: 'x' } } };

@@ -4,16 +4,16 @@ import { z } from 'zod';
 import type { LoadedSettings } from './settings.ts';
 
 const Names = z.array(z.string()).optional();
-/** Lists of tools in the settings; each agent can have its own. */
+/** Lists of tools in the settings; each agent can have its own lists. */
 const Lists = z.object({
   tools: z.object({ allow: Names, block: Names }).optional(),
   approvals: z.object({ ask: Names, auto: Names }).optional(),
 });
 
 /**
- * Finds tools that the settings name but that do not exist in this installation. A rule for an
- * unknown tool never applies, even if it is meant to block a tool (D12). `added` contains the tools
- * of plugins. MCP tools are not checked, because servers can add and remove them; their names start
+ * Finds tool names in the settings that do not exist in this installation. A rule for an unknown
+ * tool never applies, even if it is meant to block a tool (D12). `added` contains the tools from
+ * plugins. MCP tools are not checked, because servers can add and remove them; their names start
  * with the server's name.
  */
 export function findUnknownTools(
@@ -57,7 +57,7 @@ function createNoEffectProblem(
     kind: 'no-effect',
     path,
     found: JSON.stringify(entry),
-    expected: 'the name of a tool; those of an MCP server begin with its name and _',
+    expected: "a tool name; names of MCP tools start with the server's name and _",
     ...(meant !== undefined && { nearest: meant }),
   };
 }

@@ -2,8 +2,9 @@ import { findNearestWord } from '@parley/settings';
 import type { Command } from 'commander';
 
 /**
- * Makes every usage error point to the help of its command, and makes every command group reject
- * unknown commands. Commander's own suggestions are disabled because they are too dissimilar.
+ * Makes every usage error refer to the command's help, and makes every command group reject unknown
+ * commands. Commander's own suggestions are disabled, because they are not similar enough to what
+ * the user typed.
  */
 export function explainUsageErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`See "${path} --help".`);
@@ -23,7 +24,7 @@ function refuseUnknownWords(group: Command): void {
   });
 }
 
-/** Names that other programs use for commands that Parley has. */
+/** Names that other programs use for some of Parley's commands. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   delete: 'remove',
   edit: 'change',
@@ -34,7 +35,7 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rejects a word that is not a command of this group. Suggests the command that the word names in
+ * Rejects a word that is not a command in this group. Suggests the command that the word names in
  * another program, or a command with a similar spelling.
  */
 export function refuseWord(parent: Command, word: string): never {

@@ -8,17 +8,16 @@ import manifest from '../package.json' with { type: 'json' };
 export const NODE_NEEDED = 24;
 
 export function getVersionFacts() {
-  const { node, sqlite = 'of an unknown version' } = process.versions;
+  const { node, sqlite = 'with an unknown version' } = process.versions;
   return { parley: manifest.version, node, sqlite, from: describeBuild() };
 }
 
 /** Returns the origin of this build in parentheses; empty if the build did not record it. */
 function describeBuild(): string {
-  if (!isBundle) return ' (run from its sources)';
+  if (!isBundle) return ' (running from the sources)';
   return BUILT_FROM === '' ? '' : ` (commit ${BUILT_FROM})`;
 }
 
-/** Formats the output of `parley --version`. */
 export function formatVersion(): string {
   const { parley, node, from } = getVersionFacts();
   return `parley ${parley}${from}\nnode ${node}`;

@@ -1,10 +1,10 @@
 /**
- * Where a platform calls this gateway, as a sentence without a full stop: the whole address if the
- * public one is known.
+ * Formats the address at which a platform calls this gateway, without a final period. It is a
+ * complete address if the public URL is known.
  */
 export function formatWebhookAddress(path: string, publicUrl: string | undefined): string {
   if (publicUrl === undefined)
-    return `${path} below the public https address of this gateway, which is not known: set http.publicUrl`;
+    return `${path} under this gateway's public HTTPS address, which is not known: set http.publicUrl`;
   return `${publicUrl.replace(/\/+$/, '')}${path}`;
 }
 

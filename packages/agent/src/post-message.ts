@@ -18,7 +18,7 @@ export interface PostDeps {
 }
 
 export interface PostRequestOfTurn extends Pick<PostRequest, 'key' | 'turn'> {
-  /** It is built from the stored facts about the chat, never from text by a model. */
+  /** Built from the stored facts about the chat, never from text by a model. */
   readonly route: ReplyRoute;
   readonly markdown: string;
   /** A file to send, with the text as its caption. */
@@ -52,8 +52,8 @@ export async function postMessage(
   const parts = addButtonsToPart([first, ...others], buttons);
   const result = await store.outbox.post({ ...post, parts }, clock());
   if (!('chat' in result)) return result;
-  // Delivery is woken for an already stored message as well, because the process that stored it may
-  // have died before waking delivery.
+  // Delivery is also woken for a message that is already stored, because the process that stored it
+  // may have died before waking delivery.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
   return result;
 }
@@ -97,7 +97,7 @@ function addButtonsToPart(
   return [first, ...others.slice(0, -1), { ...last, buttons: [...buttons] }];
 }
 
-/** A part with a file, whose rendered text is the caption. */
+/** A message part with a file, whose rendered text is the caption. */
 export function createFilePart(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,

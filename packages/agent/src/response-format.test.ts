@@ -48,7 +48,7 @@ describe('an answer with a response format', () => {
     ['in a code fence', `\`\`\`json\n${GOOD}\n\`\`\``],
     ['in a tilde fence', `~~~\n${GOOD}\n~~~\n`],
   ])(
-    '[P04] is delivered without its code fence and requested once if it matches: %s',
+    '[P04] is delivered without its code fence, after a single request, if it matches: %s',
     async (_, answer) => {
       expect(await ask(FORMAT, [answer])).toEqual([GOOD]);
       expect(scene.model.asked).toHaveLength(1);

@@ -52,7 +52,7 @@ it.each([
   // This layout puts the workspace files into the user message.
   ['lab', 0.9],
 ] as const)(
-  '[P04] [P06] [P09] in the layout %s, two requests nine minutes apart share at least %d of their bytes',
+  '[P04] [P06] [P09] in the `%s` layout, two requests nine minutes apart share at least %d of their bytes',
   async (layout, least) => {
     const [first, second] = await talk(layout);
     const shared = first.findIndex((byte, index) => byte !== second[index]);

@@ -115,7 +115,7 @@ describe('a spend cap', () => {
   );
 });
 
-describe('the spend of turns', () => {
+describe('charging for turns', () => {
   const BO = { id: '2', name: 'Bo', isBot: false };
   const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
   /** The day to which the usage of all scenes is charged. */
@@ -228,7 +228,7 @@ describe('the spend of turns', () => {
       expect(await asks(GROUP, BO)).toContain(USED_UP);
       expect(await asks(GROUP, BO)).not.toMatch(/\d/);
       expect(scene.model.asked).toHaveLength(2);
-      expect(scene.logged.filter((line) => line.includes('cap is reached'))).toHaveLength(1);
+      expect(scene.logged.filter((line) => line.includes('cap has been reached'))).toHaveLength(1);
       expect(await asks()).toBe('fine');
     });
 
@@ -242,7 +242,7 @@ describe('the spend of turns', () => {
       expect((await scene.store.spend.of(OF_BO)).person.costUsd).toBe(1);
     });
 
-    it('[G17] can be a stranger with open access only', async () => {
+    it('[G17] can be a stranger if the cap applies only to people with open access', async () => {
       await open({ perStrangerDaily: { tokens: 20 }, capOwners: false });
       for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
       expect(await asks(GROUP, BO)).toContain(USED_UP);
@@ -250,7 +250,7 @@ describe('the spend of turns', () => {
       for (const _ of [1, 2, 3]) expect(await asks(undefined, BO)).toBe('fine');
     });
 
-    it('[G17] may be an owner only if the cap is on the total of all people', async () => {
+    it('[G17] can be an owner only if the cap limits the total for all people', async () => {
       await open({ perPersonDaily: { tokens: 1 }, totalDaily: { tokens: 30 }, capOwners: false });
       for (const _ of [1, 2, 3]) expect(await asks()).toBe('fine');
       expect(await asks()).toContain('spend.totalDaily');

@@ -12,6 +12,7 @@ import {
   type SpendAccount,
   type SpentOfDay,
   type Store,
+  type TurnRepository,
 } from '@parley/store';
 import type { StepUsage } from './loop/turn-journal.ts';
 import { createLocalTime } from './time.ts';
@@ -34,7 +35,7 @@ export interface SpendCheck {
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
   readonly reader: Reader;
-  /** The chat of the question; absent if no person asked. */
+  /** The chat in which the question was asked; absent if no person asked. */
   readonly at?: SpendScope;
 }
 
@@ -58,12 +59,17 @@ export async function assertWithinBudget(
   await spendGuard?.({ account, used, byOwner, reader, at: facts });
 }
 
+/** The part of the store that is charged for aborted calls. */
+export interface CutOffCharges {
+  readonly turns: Pick<TurnRepository, 'countCutOff'>;
+}
+
 /**
  * Records the usage of a model call that was aborted from outside. The usage cannot be stored with
  * the turn, which has already ended.
  */
 export async function recordCutOffUsage(
-  { store, log }: { readonly store: Pick<Store, 'turns'>; readonly log: Logger },
+  { store, log }: { readonly store: CutOffCharges; readonly log: Logger },
   { turnId, account }: Turn,
   usage: StepUsage,
 ): Promise<void> {
@@ -114,7 +120,10 @@ export function createSpendGuard(
     const line = `${cap} ${of}`;
     if (logged.lines.has(line)) return;
     logged.lines.add(line);
-    log.warn({ cap, of, day }, 'a spend cap is reached; the model is not asked before midnight');
+    log.warn(
+      { cap, of, day },
+      'a spend cap has been reached; the model will not be called before midnight',
+    );
   };
   return async ({ account, used, byOwner, reader, at }) => {
     const known = at !== undefined && isStranger(at) ? 'stranger' : 'known';

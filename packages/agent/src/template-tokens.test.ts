@@ -71,7 +71,7 @@ const tool = (name: string, answer: () => Promise<{ text: string }>) =>
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-it('[P18] never contains the token of a chat template, even if a person or a tool wrote it', async () => {
+it('[P18] never contains a chat template’s token, even if a person or a tool wrote it', async () => {
   const { bodies, fetch } = wire();
   const model = ModelSettings.parse({
     provider: 'openai-compatible',

@@ -15,8 +15,8 @@ import type { QueueScope } from './queue-scope.ts';
 import { deleteJob } from './removal.ts';
 
 /**
- * Adds a job and returns the id of the job that will do the work: the new one, an existing one with
- * the same id, or the one that deduplication keeps instead.
+ * Adds a job and returns the id of the job that will do the work: the new job, an existing job with
+ * the same id, or the job that deduplication keeps instead.
  */
 export function addJob(scope: QueueScope, json: JobJson, customId: string | undefined): string {
   refuseFlow(json);
@@ -96,8 +96,8 @@ function insertJob(
 }
 
 /**
- * The job that owns a deduplication id, and when its ownership ends, in Unix ms; null as long as
- * the job exists.
+ * The job that owns a deduplication id, and when its ownership ends, in Unix ms; null if it lasts
+ * as long as the job exists.
  */
 interface DeduplicationClaim {
   readonly job_id: string;
@@ -166,8 +166,8 @@ function claimIfFree(scope: QueueScope, options: DeduplicationOptions, jobId: st
 }
 
 /**
- * Deletes up to two expired claims per job added with a ttl, so that they never accumulate and no
- * single call pays for many.
+ * Deletes up to two expired claims per job added with a ttl, so that claims never accumulate and no
+ * single call has to delete many.
  */
 function dropExpired(scope: QueueScope): void {
   scope.run(
@@ -235,8 +235,8 @@ function storeFollowUp(scope: QueueScope, dedupId: string, job: NewJob): void {
     dedupId,
     JSON.stringify(job),
   );
-  // From this point, the claim must outlive the active job, or another add could slip past the
-  // check in `deduplicate`.
+  // From now on, the claim must outlive the active job, or another add could slip past the check in
+  // `deduplicate`.
   scope.run('UPDATE dedup SET expires_at = NULL WHERE queue_id = ? AND id = ?', dedupId);
 }
 

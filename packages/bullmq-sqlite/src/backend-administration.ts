@@ -40,7 +40,9 @@ import { advanceScheduler, removeScheduler, upsertScheduler } from './schedulers
 
 /** The number of jobs removed in one sweep transaction, which takes a few ms. */
 const SWEPT_AT_ONCE = 100;
-/** The number of jobs moved by one call to a bulk operation if the caller gives no count. */
+/**
+ * The number of jobs that one call to a bulk operation moves if the caller does not give a count.
+ */
 const MOVED_AT_ONCE = 1000;
 
 /** The administrative operations on jobs and queues, for people and schedulers. */
@@ -128,7 +130,7 @@ export class BackendAdministration extends BackendQueries {
   }
 
   /**
-   * Deletes part of the queue; returns 0 when nothing is left, and BullMQ repeats the call until
+   * Deletes part of the queue and returns 0 when nothing is left; BullMQ repeats the call until
    * then.
    */
   obliterate({ force }: { force: boolean; count: number }): Promise<number> {
@@ -205,10 +207,10 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => removeJob(scope, jobId));
   }
 
-  /** Does nothing, because jobs in this backend have no children. */
+  /** Does nothing, because jobs in this backend do not have children. */
   async removeUnprocessedChildren(): Promise<void> {}
 
-  /** Always returns false, because jobs in this backend have no parent. */
+  /** Always returns false, because jobs in this backend do not have parents. */
   async removeChildDependency(): Promise<boolean> {
     return false;
   }
@@ -312,8 +314,8 @@ function setJobColumn(
 }
 
 /**
- * Puts in line up to `count` jobs that entered the given state at or before `until` (Unix ms), with
- * priority 0. Returns 1 if there may be more, otherwise 0.
+ * Puts up to `count` jobs in line, with priority 0, that entered the given state at or before
+ * `until` (Unix ms). Returns 1 if there may be more, otherwise 0.
  */
 function moveManyToWait(
   scope: QueueScope,

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-// The function is imported, because fake timers replace the global `setImmediate` and the queue
+// The function is imported because fake timers replace the global `setImmediate`, but the queue
 // must keep running.
 import { setImmediate } from 'node:timers';
 import {
@@ -33,10 +33,10 @@ export class BackendBase extends EventEmitter {
   readonly minimumBlockTimeout = 0.001;
   /**
    * The maximum wait in seconds; waits are timers in this backend, so BullMQ's short limit for
-   * Redis is not needed.
+   * Redis does not apply.
    */
   readonly maximumBlockTimeout = 3600;
-  /** Empty, because jobs are rows instead of keys. */
+  /** Empty, because jobs are stored as rows rather than keys. */
   readonly keys: KeysMap = {};
   readonly qualifiedName: string;
   closing: Promise<void> | undefined;
@@ -216,12 +216,12 @@ export class BackendBase extends EventEmitter {
   }
 }
 
-/** Reads the worker settings from the options of any BullMQ class. */
+/** Reads the worker settings from the options passed to any BullMQ class. */
 export function readWorkerSettings(opts: QueueBaseOptions): WorkerSettings {
   return opts as WorkerSettings;
 }
 
-/** State shared by one process's queues, workers and listeners of a file. */
+/** State that the queues, workers and listeners of a file share within a process. */
 export class SharedFile {
   readonly file: QueueFile;
   readonly clock: () => number;

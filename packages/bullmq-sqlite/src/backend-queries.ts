@@ -238,7 +238,7 @@ function listRangeOfState(
   return asc && isListState(state) ? ids.toReversed() : ids;
 }
 
-/** Lists schedulers by next run (Unix ms). */
+/** Lists schedulers by their next run (Unix ms). */
 function listSchedulerRange(
   scope: QueueScope,
   start: number,

@@ -54,7 +54,7 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
 
   /**
    * Adds the jobs in several transactions, between which the event loop runs. Rejects before
-   * storing any if one of them belongs to a flow.
+   * storing any job if one of them belongs to a flow.
    */
   async addJobs(entries: AddEntry[]): Promise<string[]> {
     for (const { job } of entries) refuseFlow(job);
@@ -77,8 +77,8 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
     return this.orPause(async () => {
       if (!this.expectsJob) {
         const { now, ...left } = await this.look();
-        // A worker fetches again after each job it takes. Usually no job is left, and no write is
-        // needed.
+        // A worker fetches again after each job it takes. Usually there is no job left, so no write
+        // is needed.
         if (!left.waits && left.dueAt > now) return createEmptyClaim(left.dueAt);
       }
       this.expectsJob = false;

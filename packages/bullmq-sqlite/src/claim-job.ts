@@ -9,7 +9,10 @@ import {
   type WorkerSettings,
 } from './queue-scope.ts';
 
-/** BullMQ's result for the next job: the job, or how long to wait (ms), or until when. */
+/**
+ * BullMQ's result for the next job: the job itself, how long to wait (ms), or the time until which
+ * to wait.
+ */
 export type NextJob = [
   job: JobJson | null,
   jobId: string,
@@ -95,8 +98,8 @@ function activateFirst(
 
 /**
  * Returns the active job that `token` has locked. Throws {@link JobStateError} if the job no longer
- * exists or is not active, or if its lock has expired or belongs to another worker. Token "0" skips
- * the lock check.
+ * exists or is not active, if its lock has expired, or if the lock belongs to another worker. Token
+ * "0" skips the lock check.
  */
 export function findHeldJob(
   scope: QueueScope,
@@ -153,9 +156,9 @@ const DEFAULT_INTERVAL_MS = 30_000;
 
 /**
  * Puts active jobs back in line if their worker stopped renewing the lock, and returns their ids.
- * It takes two rounds, one interval apart: the first marks every active job as suspect, renewing a
- * lock clears the mark, and the second returns jobs that are still marked and whose lock has
- * expired.
+ * This takes two rounds, one interval apart. The first round marks every active job as suspect, and
+ * renewing a lock clears the mark. The second round returns jobs that are still marked and whose
+ * lock has expired.
  */
 export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings): string[] {
   if (scope.control.stalledCheckUntil > scope.now) return [];
@@ -174,11 +177,11 @@ export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings):
 
 /**
  * Puts every active job back in line, locked or not, oldest first. Call this only if no process can
- * be working on the queue; returns the ids of the jobs.
+ * be working on the queue. Returns the ids of the jobs.
  */
 export function releaseActiveJobs(scope: QueueScope, maxStalledCount: number): string[] {
   const jobs = listActiveJobs(scope, false);
-  // Each job goes to the front, so the last one placed runs first.
+  // Each job is placed at the front, so the last one placed runs first.
   for (const job of jobs.toReversed()) returnStalledJob(scope, job, maxStalledCount);
   return jobs.map((job) => job.id);
 }
@@ -192,7 +195,7 @@ function listActiveJobs(scope: QueueScope, suspectsOnly: boolean): JobRow[] {
 }
 
 /**
- * A job that has stalled too often is marked, and the worker that claims it next fails it without
+ * A job that has stalled too often is marked. The worker that next claims it fails it without
  * running it.
  */
 function returnStalledJob(scope: QueueScope, job: JobRow, maxStalledCount: number): void {

@@ -47,7 +47,7 @@ export class QueueFileClosedError extends ConnectionClosedError {
 export function createNotSupportedError(feature: string): SqliteQueueError {
   return new SqliteQueueError(
     'not-supported',
-    `bullmq-sqlite does not support ${feature}. Use the Redis or PostgreSQL backend for it.`,
+    `bullmq-sqlite does not support ${feature}. Use the Redis or PostgreSQL backend instead.`,
   );
 }
 
@@ -65,7 +65,7 @@ export class JobStateError extends Error {
   }
 }
 
-/** The texts are the same as in BullMQ's other backends, because applications match on them. */
+/** The messages are the same as in BullMQ's other backends, because applications match on them. */
 const jobStateTexts = {
   [ErrorCode.JobNotExist]: (job: string, command: string) =>
     `Missing key for job ${job}. ${command}`,

@@ -33,7 +33,7 @@ function history() {
 }
 
 describe('the event history', () => {
-  it('uses ids like those of a Redis stream: time and number', () => {
+  it('uses ids like those in a Redis stream: time and number', () => {
     const { file, queueId, write } = history();
     write(1_700_000_000_000, 1, 2);
     write(1_700_000_000_000, 3);
@@ -53,7 +53,7 @@ describe('the event history', () => {
     expect(read(last ?? '')).toEqual([]);
   });
 
-  it('keeps its order when the clock is set back or one operation has many events', () => {
+  it('keeps its order when the clock is set back or one operation writes many events', () => {
     const { file, queueId, write, read } = history();
     const many = Array.from({ length: 1234 }, (_, n) => n);
     write(5000, ...many);

@@ -1,14 +1,11 @@
 import { EventEmitter } from 'node:events';
-// The function is imported, because fake timers replace the global `setImmediate` and readers must
+// The function is imported because fake timers replace the global `setImmediate`, but readers must
 // keep running.
 import { setImmediate } from 'node:timers';
 import type { QueueFile } from './queue-file.ts';
 import { getMaxEvents, type QueueScope } from './queue-scope.ts';
 
-/**
- * One entry as BullMQ reads it: the id and a flat `[key, value, …]` list, like an entry of a Redis
- * stream.
- */
+/** One entry as BullMQ reads it: the id and a flat `[key, value, …]` list, as in a Redis stream. */
 export type EventEntry = [id: string, fields: string[]];
 
 /** The maximum number of events per row; events from one operation share a row where possible. */
@@ -105,10 +102,11 @@ function parseCursor(cursor: string): [rowId: number, index: number] {
 
 /**
  * Wakes readers of a queue's event history in the event loop turn after a write. The writer
- * continues first, so a job announced as active can be cancelled immediately.
+ * continues before its readers, so a job announced as active can be cancelled immediately.
  */
 export class EventNotifier {
-  // Each waiting QueueEvents adds a listener, so a leak warning makes no sense.
+  // Each waiting QueueEvents adds a listener, so Node's warning about listener leaks does not
+  // apply.
   readonly #emitter = new EventEmitter().setMaxListeners(0);
 
   announce(queueId: number): void {

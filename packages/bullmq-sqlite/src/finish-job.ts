@@ -96,7 +96,7 @@ export function delayActiveJob(
   scope.emit('delayed', { jobId, delay: position.rank });
 }
 
-/** Puts an active job back in line for its next attempt, at the front with `lifo`. */
+/** Puts an active job back in line for its next attempt; with `lifo`, at the front. */
 export function retryActiveJob(
   scope: QueueScope,
   jobId: string,
@@ -144,7 +144,7 @@ interface MetricRow {
 
 const MINUTE_MS = 60_000;
 
-/** Counts one finished job and completes the data points of past minutes. */
+/** Counts one finished job, and completes the data points of past minutes. */
 export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: number): void {
   const before = readMetric(scope, kind);
   if (!before) {

@@ -81,8 +81,8 @@ export function toJobJson(row: JobRow): JobJson {
     ...toOptionalEntry('deferredFailure', row.deferred_failure),
     ...toOptionalEntry('stacktrace', row.stacktrace),
     ...toOptionalEntry('processedBy', row.processed_by),
-    // BullMQ declares both fields as always present, but its Redis backend also leaves them
-    // undefined.
+    // BullMQ declares both fields as always present, but its Redis backend leaves them undefined as
+    // well.
     failedReason: row.failed_reason as string,
     returnvalue: row.return_value as string,
   };
@@ -153,8 +153,8 @@ export function toBullState(job: Pick<JobRow, 'state' | 'lane'>): JobRow['state'
 }
 
 /**
- * Creates the SQL condition for a BullMQ state. Undefined for states that jobs of this backend
- * never have: `paused`, because the jobs of a paused queue stay waiting, and `waiting-children`,
+ * Creates the SQL condition for a BullMQ state. Undefined for states that jobs in this backend
+ * never have: `paused`, because the jobs in a paused queue stay waiting, and `waiting-children`,
  * which belongs to flows.
  */
 export function createStateFilter(state: string): string | undefined {

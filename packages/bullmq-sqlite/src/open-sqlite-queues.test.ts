@@ -56,7 +56,7 @@ describe('a queue file', () => {
     for (const one of [worker, events, queue]) await one.close();
   });
 
-  it('deletes expired deduplication ids as others are claimed', async () => {
+  it('deletes expired deduplication ids when new ids are claimed', async () => {
     const file = freshFile();
     let now = 1_000;
     using sqlite = openSqliteQueues({ file, clock: () => now });
@@ -99,7 +99,7 @@ describe('a queue file', () => {
     );
   });
 
-  it('reports that another process blocks it and that the call may be retried', async () => {
+  it('reports that another process blocks it, and that the call can be retried', async () => {
     const file = freshFile();
     using sqlite = openSqliteQueues({ file, busyTimeoutMs: 20 });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
@@ -115,7 +115,7 @@ describe('a queue file', () => {
     await queue.close();
   });
 
-  it('rejects operations after it was closed, and a worker left open reports no errors', async () => {
+  it('rejects operations after it was closed; a worker left open does not report errors', async () => {
     const sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const errors: Error[] = [];
@@ -134,7 +134,7 @@ describe('a queue file', () => {
 });
 
 describe('an unsupported feature', () => {
-  it('rejects an unsupported feature with its name', async () => {
+  it('is rejected with an error that names it', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const flows = new FlowProducer({ connection: {} }, sqlite.backend);
@@ -152,7 +152,7 @@ describe('an unsupported feature', () => {
 });
 
 describe('a single process with a queue file', () => {
-  it('writes no events when they are turned off, and still runs jobs', async () => {
+  it('does not write events when they are turned off, and still runs jobs', async () => {
     const file = freshFile();
     using sqlite = openSqliteQueues({ file, events: false });
     const ran: string[] = [];
@@ -194,8 +194,8 @@ describe('a single process with a queue file', () => {
     clearInterval(ticks);
     await worker.close();
     await queue.close();
-    // Without yielding, one gap would have 5,000 runs; with it, only a handful of runs are between
-    // two ticks.
+    // Without yielding, one gap between two ticks would contain all 5,000 runs; with it, a gap
+    // contains only a few.
     const gaps = doneAtTick.map((count, at) => count - (doneAtTick[at - 1] ?? 0));
     expect(Math.max(...gaps, 5000 - (doneAtTick.at(-1) ?? 0))).toBeLessThan(1000);
     expect(doneAtTick.length).toBeGreaterThan(20);
@@ -239,7 +239,7 @@ describe('a single process with a queue file', () => {
     await queue.close();
   });
 
-  it('ends the wait of a listener that closes, and continues after one disconnects', async () => {
+  it('stops waiting when a listener closes, and continues when one disconnects', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const events = new QueueEvents('q', { connection: {} }, sqlite.backend);

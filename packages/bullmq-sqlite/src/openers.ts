@@ -31,7 +31,7 @@ export class OpenerRegistry {
       this.#share();
       throw new SqliteQueueError(
         'queue-file-shared',
-        `The queue file ${this.#file} is also open elsewhere, in another process or twice in this one, so its active jobs may be running. Close the other opener first, or let the workers return stalled jobs.`,
+        `The queue file ${this.#file} is also open elsewhere, in another process or twice in this one, so its active jobs may be running. Close it there first, or let the workers return stalled jobs.`,
         { cause: error },
       );
     }

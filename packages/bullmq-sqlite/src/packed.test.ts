@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
-/** A folder that stands for a machine with npm but without this repository. */
+/** A folder that represents a machine with npm but without this repository. */
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-packed-'));
@@ -42,7 +42,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a module in the folder and returns its output. */
+/** Runs a module in that folder and returns its output. */
 async function outputOf(name: string, source: string, ...args: string[]): Promise<string> {
   writeFileSync(join(folder, name), source);
   return (await run(process.execPath, [name, ...args], { cwd: folder, timeout: 60_000 })).stdout;
@@ -142,8 +142,8 @@ const connection = {};
 `;
 
 /**
- * Based on docs.bullmq.io: jobs, events, retrying, priorities, delayed, deduplication, schedulers,
- * flows.
+ * Based on the pages about jobs, events, retrying, priorities, delayed jobs, deduplication,
+ * schedulers and flows on docs.bullmq.io.
  */
 const ONE_PROCESS = `${OPEN}
 const sqlite = openSqliteQueues({ file: 'one.db' });

@@ -44,7 +44,7 @@ async function leaveActive(file: string, count: number): Promise<void> {
 }
 
 describe('a process killed with SIGKILL while its jobs are active', () => {
-  test('loses no job: releaseOrphans immediately puts its jobs first in line, in order', async () => {
+  test('does not lose jobs: releaseOrphans immediately puts its jobs first in line, in order', async () => {
     const { sqlite, queue } = open();
     await queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: { name } })));
     await leaveActive(sqlite.file, 3);
@@ -67,7 +67,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect((await queue.getJob('1'))?.stalledCounter).toBe(1);
   });
 
-  test('keeps its jobs while another opener has the file: releaseOrphans refuses', async () => {
+  test('keeps its jobs while the file is open elsewhere: releaseOrphans refuses', async () => {
     const { sqlite, queue } = open();
     await queue.add('a', {});
     const { child, news } = start({ do: 'hang', file: sqlite.file, queue: QUEUE });
@@ -104,7 +104,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test('does not restart forever: a job left active too often fails instead', async () => {
+  test('does not restart a job forever: a job left active too often fails instead', async () => {
     const { sqlite, queue } = open();
     await queue.add('crasher', {});
     await leaveActive(sqlite.file, 1);
@@ -125,11 +125,12 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect(runs).toBe(0);
   });
 
-  test('lets another process run the jobs after the locks expire', async () => {
+  test('lets another process run its jobs after the locks expire', async () => {
     const { sqlite, queue } = open();
     await queue.add('a', {});
     await leaveActive(sqlite.file, 1);
-    // The crashed worker's lock lasts BullMQ's 30 s; the clock has already passed that time.
+    // The crashed worker's lock lasts 30 s, BullMQ's default; the clock has already passed that
+    // time.
     sqlite.close();
     const later = openSqliteQueues({ file: sqlite.file, clock: () => Date.now() + 40_000 });
     onTestFinished(() => later.close());
@@ -150,7 +151,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
 });
 
 describe('several processes on one file', () => {
-  test('run every job exactly once between them', async () => {
+  test('together run every job exactly once', async () => {
     const { sqlite, queue } = open();
     const workers = [1, 2].map(() => start({ do: 'work', file: sqlite.file, queue: QUEUE }));
     await waitUntil(() => workers.every(({ news }) => news.some(({ what }) => what === 'ready')));
@@ -186,7 +187,7 @@ describe('several processes on one file', () => {
     await worker.close();
     expect(overlaps).toBe(0);
     expect(await queue.getFailedCount()).toBe(0);
-    // Every deduplication id was released, so that no id stays claimed.
+    // Every deduplication id was released, so none stays claimed.
     for (let chat = 0; chat < 10; chat += 1) {
       expect(await queue.getDeduplicationJobId(`chat-${chat}`)).toBeNull();
     }

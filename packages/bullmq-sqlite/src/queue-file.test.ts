@@ -55,7 +55,7 @@ describe('transactions in the same event loop turn', () => {
     throw failure;
   };
 
-  it('shares one commit, and each failure rolls back only its own changes', async () => {
+  it('share one commit, and each failure rolls back only its own changes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [file, other] = [open(join(folder, 'q.db')), open(join(folder, 'q.db'))];
@@ -78,7 +78,7 @@ describe('transactions in the same event loop turn', () => {
     expect(other.foreignChanges()).not.toBe(before);
   });
 
-  it('commits grouped transactions before a separate transaction, a snapshot or closing the file', async () => {
+  it('are committed before a separate transaction or snapshot, and before the file is closed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [file, other] = [open(join(folder, 'q.db')), open(join(folder, 'q.db'))];
@@ -93,7 +93,7 @@ describe('transactions in the same event loop turn', () => {
     expect([...seen, count(other)]).toEqual([1, 2, 3]);
   });
 
-  it('reports a full disk and stores nothing of rejected calls', async () => {
+  it('report a full disk, and store nothing for rejected calls', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = open(join(folder, 'q.db'));

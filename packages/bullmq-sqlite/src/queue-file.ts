@@ -37,7 +37,9 @@ interface PreparedStatement {
 
 const READS = /^\s*(?:SELECT|PRAGMA|BEGIN|COMMIT|SAVEPOINT|RELEASE)\b/;
 
-/** An open database with cached statements and transactions. The class contains no queue logic. */
+/**
+ * An open database with cached statements and transactions. The class does not contain queue logic.
+ */
 export class QueueFile {
   readonly path: string;
   /** Whether events are stored for `QueueEvents` and `waitUntilFinished`. */
@@ -83,8 +85,8 @@ export class QueueFile {
   }
 
   /**
-   * Like {@link get}, but returns the last result if nothing was written since. A file on disk is
-   * always queried, because another process may have written it.
+   * Like {@link get}, but returns the previous result if nothing has been written since. A file on
+   * disk is always queried, because another process may have written it.
    */
   getAgain<Row>(sql: string, ...params: SQLInputValue[]): Row | undefined {
     if (this.path !== ':memory:') return this.get(sql, ...params);
@@ -129,7 +131,9 @@ export class QueueFile {
     return result;
   }
 
-  /** Runs queries that all see the same snapshot, even if other processes commit meanwhile. */
+  /**
+   * Runs queries that all see the same snapshot, even if other processes commit in the meantime.
+   */
   snapshot<T>(questions: () => T): T {
     this.#commitGroup();
     this.run('BEGIN');
@@ -155,7 +159,7 @@ export class QueueFile {
     this.#begin();
     const result = this.#orRollBack(work);
     this.#group = Promise.withResolvers();
-    // Every caller awaits this promise, but no caller may be left when the file is closed.
+    // Every caller awaits this promise, but there may be no caller left when the file is closed.
     this.#group.promise.catch(() => {});
     // Runs after the pending microtasks, so that their calls join the group.
     process.nextTick(() => this.#commitGroup());
@@ -186,14 +190,14 @@ export class QueueFile {
     if (failure === SQLITE_FULL) {
       return new SqliteQueueError(
         'queue-disk-full',
-        `The disk of the queue file ${this.path} is full, so nothing of this call was stored. Free some space and try again.`,
+        `The disk that holds the queue file ${this.path} is full, so this call stored nothing. Free some space and try again.`,
         { retryable: true, cause: error },
       );
     }
     if (failure !== SQLITE_IOERR) return error;
     return new SqliteQueueError(
       'queue-disk-failed',
-      `Reading or writing the queue file ${this.path} failed, so nothing of this call was stored. Check the disk and its free space, and try again.`,
+      `Reading or writing the queue file ${this.path} failed, so this call stored nothing. Check the disk and its free space, and try again.`,
       { retryable: true, cause: error },
     );
   }

@@ -1,6 +1,6 @@
 /**
  * The version stored in `PRAGMA user_version`. There are no migrations: a file with another layout
- * is refused and should be deleted once its jobs are done.
+ * is refused and should be deleted once its jobs are finished.
  */
 export const SCHEMA_VERSION = 1;
 
@@ -9,9 +9,9 @@ export const EXPIRY_INDEX =
   'CREATE INDEX IF NOT EXISTS dedup_expiring ON dedup (queue_id, expires_at) WHERE expires_at IS NOT NULL';
 
 /**
- * The number of finished jobs per state, stored because counting takes longer the more jobs there
- * are. Older files with this layout get the table when they are next opened; older releases keep it
- * up to date through the triggers.
+ * The number of finished jobs per state, stored because counting takes longer when there are more
+ * jobs. Older files with this layout get the table when they are next opened; older releases keep
+ * it up to date through the triggers.
  */
 export const KEPT = `
 CREATE TABLE kept (
@@ -40,9 +40,10 @@ END;
 /**
  * One row per job in any state.
  *
- * `state` and `(lane, rank, seq)` together are the place of a job: in `waiting`, lane is the
- * priority (0 runs first) and rank the place in line; in `delayed`, rank is the due time; in
- * `active`, `completed` and `failed`, rank is when that state began. All times are Unix ms.
+ * `state` and `(lane, rank, seq)` together determine a job's place. In `waiting`, the lane is the
+ * priority (0 runs first) and the rank is the place in line. In `delayed`, the rank is the due
+ * time. In `active`, `completed` and `failed`, the rank is when that state began. All times are
+ * Unix ms.
  */
 export const SCHEMA = `
 CREATE TABLE queue (

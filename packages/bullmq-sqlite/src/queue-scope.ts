@@ -17,7 +17,7 @@ export interface QueueControl {
 export interface QueueOutlook {
   /** Whether any job is in line. */
   readonly waits: boolean;
-  /** When the earliest delayed job is due, in Unix ms; `Infinity` without delayed jobs. */
+  /** When the earliest delayed job is due, in Unix ms; `Infinity` if there are none. */
   readonly dueAt: number;
 }
 
@@ -247,7 +247,7 @@ export function countStartedJob(scope: QueueScope, duration: number): void {
 
 /** Stops all rate-limited workers for `ms`, regardless of their own limit. */
 export function setRateLimit(scope: QueueScope, ms: number): void {
-  // Half of the largest integer: above every limit, with room for further counting.
+  // Half of the largest integer is above every limit, and leaves room for further counting.
   storeLimiter(scope, Number.MAX_SAFE_INTEGER / 2, scope.now + Math.ceil(ms));
 }
 

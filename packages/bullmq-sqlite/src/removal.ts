@@ -26,7 +26,7 @@ export function deleteJobAndClaim(
   scope.run('DELETE FROM dedup_next WHERE queue_id = ? AND id = ?', job.dedup_id);
 }
 
-/** Removes one job. Returns 0 if a worker has locked it; a missing job counts as removed. */
+/** Removes one job. Returns 0 if a worker has locked the job; a missing job counts as removed. */
 export function removeJob(scope: QueueScope, jobId: string): 0 | 1 {
   const job = findJob(scope, jobId);
   if (!job) return 1;
@@ -60,8 +60,8 @@ function getListName(job: JobRow): string {
 }
 
 /**
- * Selects the jobs for a sweep in slices: each call reads up to `count` of the remaining jobs,
- * after `skip` jobs that must stay.
+ * Selects the jobs for a sweep in slices: each call reads up to `count` of the remaining jobs and
+ * skips the first `skip` of them, which must stay.
  */
 export type JobSlice = (scope: QueueScope, skip: number, count: number) => JobRow[];
 
@@ -78,7 +78,7 @@ export function createDrainedSlice(newest: number, withDelayed: boolean): JobSli
     );
 }
 
-/** Finds the sequence number of the newest job; jobs added later have higher ones. */
+/** Finds the sequence number of the newest job; jobs added later have higher numbers. */
 export function findNewestJob(scope: QueueScope): number {
   return scope.file.get<{ seq: number }>('SELECT max(seq) AS seq FROM job')?.seq ?? 0;
 }
@@ -102,7 +102,8 @@ export function createCleanedSlice(state: string, until: number): JobSlice | und
 }
 
 /**
- * Deletes a job found by a sweep. Returns false if a worker has locked it or a scheduler needs it.
+ * Deletes a job found by a sweep. Returns false if a worker has locked the job or a scheduler needs
+ * it.
  */
 export function sweepJob(scope: QueueScope, job: JobRow): boolean {
   if (isLocked(scope, job) || isNextOfScheduler(scope, job)) return false;
@@ -142,7 +143,7 @@ export function obliterateQueue(scope: QueueScope, force: boolean): boolean {
   return false;
 }
 
-/** Which finished jobs to keep: at most `count` (-1 for all), none older than `age` seconds. */
+/** Which finished jobs to keep: at most `count` (-1 for all), and none older than `age` seconds. */
 export interface Retention {
   readonly count: number | undefined;
   readonly age: number | undefined;
@@ -155,7 +156,7 @@ const REMOVED_AT_ONCE = 1000;
 
 /**
  * Reads BullMQ's `removeOnComplete` or `removeOnFail`: the job's own value, or else the worker's.
- * True keeps no job, false keeps all, a number keeps that many, and an object sets `age` and
+ * `true` keeps no jobs, `false` keeps all, a number keeps that many, and an object sets `age` and
  * `count`.
  */
 export function readRetention(own: unknown, workers: unknown): Retention {

@@ -41,7 +41,7 @@ describe('the next run of an "every" scheduler', () => {
     expect(computeNextEveryRun(facts(change))).toEqual(expected);
   });
 
-  it('never plans an "every" run in the past, and keeps its slots after any time without a worker', () => {
+  it('never plans an "every" run in the past, and keeps its slots after any time without workers', () => {
     const whole = fc.integer({ min: 1, max: 10_000_000 });
     fc.assert(
       fc.property(whole, whole, fc.integer({ min: 1, max: 100_000 }), (start, away, every) => {

@@ -36,7 +36,7 @@ export type RepeatedJobOptions = JobsOptions & {
   repeat?: { every?: number; offset?: number | null };
 };
 
-/** The number of slots to try if old jobs from the same scheduler occupy the next ones. */
+/** The number of slots to try if old jobs from the same scheduler occupy the next slots. */
 const SLOTS_TRIED = 32;
 
 /** Finds the scheduler with this id. */
@@ -152,7 +152,9 @@ function removeNextJob(scope: QueueScope, scheduler: StoredScheduler): boolean {
   return true;
 }
 
-/** Skips slots whose job still exists, finished or active. A cron slot has no alternative. */
+/**
+ * Skips slots whose job still exists, finished or active. There is no alternative to a cron slot.
+ */
 function findFreeSlot(
   scope: QueueScope,
   id: string,
@@ -219,8 +221,8 @@ function enqueueIteration(
 }
 
 /**
- * Removes a null offset, which BullMQ passes for an offset that is not set but does not expect in
- * return.
+ * Removes a null offset: BullMQ passes null for an offset that is not set, but does not expect null
+ * in return.
  */
 function removeNull<Repeat extends { offset?: number | null }>(repeat: Repeat): Repeat {
   if (repeat.offset !== null) return repeat;

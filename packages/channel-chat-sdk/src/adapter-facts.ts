@@ -26,17 +26,17 @@ export { AnyAdapterSettings } from './settings.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Facts about an adapter that are available without loading it. */
+/** What is known about an adapter without loading it. */
 export interface AdapterFacts {
   readonly use: string;
-  /** The platform's name; the value of `use` if the catalog does not list the adapter. */
+  /** The platform's name, or the value of `use` if the adapter is not in the catalog. */
   readonly name: string;
-  /** The npm package to install, with the tested version if there is one. */
+  /** The npm package to install, including the tested version if there is one. */
   readonly library: { readonly name: string; readonly version: string };
   readonly settings: z.ZodType<ChatSdkSettings>;
-  /** The platform's facts; undefined for adapters that Parley's tests do not cover. */
+  /** The description of the platform; undefined for adapters that Parley's tests do not cover. */
   readonly platform: Platform | undefined;
-  /** The text format, which is known before the adapter is loaded. */
+  /** The text format, which must be known before the adapter is loaded. */
   readonly target: RenderTarget;
   readonly isKnown: boolean;
   /** Why the adapter cannot be a channel; absent if it can. */
@@ -62,9 +62,9 @@ export function getAdapterFacts(use: string, env?: EnvVariables): AdapterFacts {
 }
 
 /**
- * The command that installs an adapter; undefined if it is installed, that is, if its package is in
- * one of the folders that Node searches. Loading the package would take as long as starting the
- * channel.
+ * The command that installs an adapter. It is undefined if the adapter is already installed, that
+ * is, if its package is in one of the folders that Node searches. The package is not loaded for
+ * this check, because loading takes as long as starting the channel.
  */
 export function findInstallCommand(use: string): string | undefined {
   const { name, version } = getLibrary(use);
@@ -85,7 +85,8 @@ export function listAdapterNames(): ReadonlyMap<string, string> {
   const last = listOfferedAdapters().flatMap((adapter) => {
     const use = getUseSetting(adapter);
     const name = use.slice(use.lastIndexOf('/') + 1);
-    // `@kapso/chat-adapter` would otherwise be suggested for every package with a similar name.
+    // Without this limit, `@kapso/chat-adapter` would be suggested for every package with a similar
+    // name.
     return name === 'chat-adapter' ? [] : [[name, use] as const];
   });
   return new Map([

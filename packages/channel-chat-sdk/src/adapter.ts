@@ -22,7 +22,7 @@ import { ChatState } from './state.ts';
 import { getTraits, type NamedTraits, restrictTraits } from './traits.ts';
 import { Webhook } from './webhook.ts';
 
-/** A Chat SDK adapter as used by one account of a channel. */
+/** A Chat SDK adapter as used by a channel account. */
 export interface HostedAdapter {
   readonly channel: string;
   readonly use: string;
@@ -31,7 +31,7 @@ export interface HostedAdapter {
 }
 
 /**
- * One account of a platform, connected by an adapter of the Chat SDK. The adapter makes no requests
+ * One account of a platform, connected by a Chat SDK adapter. The adapter does not make requests
  * before `start`. An adapter that refuses its options is reported as failed.
  */
 export function createChatSdkAdapter(
@@ -126,11 +126,14 @@ function hostAdapter(
 
 const newId = () => randomBytes(9).toString('base64url');
 
-/** Slack's adapter would wait 2 s for a preview of each link, which the model does not need. */
+/**
+ * Slack's adapter would wait 2 s for the preview of each link, although the model does not need
+ * previews.
+ */
 const assume = (key: string): unknown => (key.startsWith('slack:unfurls:') ? {} : null);
 
 /**
- * Remembers the last message of each chat for adapters that cannot read messages: WhatsApp shows
+ * Remembers the last message in each chat for adapters that cannot read messages: WhatsApp shows
  * "typing" only in reply to a message.
  */
 function rememberLastMessages(adapter: Adapter, state: ChatState) {
@@ -159,7 +162,7 @@ function getCapabilities(adapter: Partial<Adapter>, traits: NamedTraits): Capabi
   };
 }
 
-/** An account whose adapter rejects its options; its answers stay in the outbox. */
+/** An account whose adapter rejects the options; its answers stay in the outbox. */
 function createRefusedAccount(
   traits: NamedTraits,
   { report }: Pick<ChannelContext<unknown>, 'report'>,
@@ -171,7 +174,7 @@ function createRefusedAccount(
       ...{ idempotentSend: false, buttons: false },
     },
     async start() {
-      report({ kind: 'failed', reason, fix: 'Fix the "options" of this channel in the settings.' });
+      report({ kind: 'failed', reason, fix: 'Fix this channel\'s "options" in the settings.' });
     },
     async stop() {
       report({ kind: 'stopped' });

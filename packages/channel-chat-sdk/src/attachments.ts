@@ -4,7 +4,7 @@ import type { Adapter, Attachment } from 'chat';
 import { z } from 'zod';
 import { toSendError, withAbortSignal } from './failures.ts';
 
-/** The fields with which an adapter can fetch an attachment again. */
+/** The fields that an adapter needs to fetch an attachment again. */
 const Ref = z.object({
   type: z.enum(['image', 'file', 'video', 'audio']),
   name: z.string().optional(),
@@ -16,28 +16,25 @@ const Ref = z.object({
 type InboundAttachment = NonNullable<InboundMessage['attachments']>[number];
 const MAX_REF = 4_096;
 const MAX_ATTACHMENTS = 32;
-/** The largest file that adapters load into memory, in bytes. */
+/** The size limit, in bytes, for files that adapters load into memory. */
 const MAX_BYTES = 25 * 1_024 * 1_024;
-/** The time limit for a file that is fetched before its message is stored, in ms. */
+/** The time limit (ms) for fetching a file before its message is stored. */
 const NOW_WITHIN_MS = 10_000;
 const LOCATION = 'application/geo+json';
 
-/** The attachments of a message, with the bytes of files that cannot be fetched later. */
+/** The attachments of a message, including the bytes of files that cannot be fetched later. */
 export interface AttachmentsResult {
   readonly attachments: readonly InboundAttachment[];
-  /**
-   * Present when an adapter cannot fetch files later: the bytes of all attachments, in the same
-   * order.
-   */
+  /** The bytes of all attachments, in the same order, if the adapter cannot fetch files later. */
   readonly files?: readonly Uint8Array[];
   /** The names of files that cannot be read, shown to the model. */
   readonly unread: readonly string[];
 }
 
 /**
- * Files are fetched after the message is stored if the adapter can restore their fetch function
- * (`rehydrateAttachment`). Otherwise they are fetched immediately, because a database cannot store
- * a function.
+ * A file is fetched after the message is stored if the adapter can restore the file's fetch
+ * function (`rehydrateAttachment`). Otherwise the file is fetched immediately, because a database
+ * cannot store a function.
  */
 export async function readAttachments(
   adapter: Adapter,
@@ -101,7 +98,7 @@ async function readBytes({ data, fetchData }: Attachment): Promise<Uint8Array | 
   return new Uint8Array(content instanceof Blob ? await content.arrayBuffer() : content);
 }
 
-/** Fetches files by their ref, which stays valid after a restart. */
+/** Fetches files by their reference, which stays valid after a restart. */
 export function createFilesCapability(
   adapter: Adapter,
   download: FileDownloader = () => undefined,
@@ -146,7 +143,7 @@ function toAdapterAttachment({
 }
 
 /**
- * Downloads a file without the adapter, for platforms whose adapter can neither abort nor limit a
+ * Downloads a file without the adapter, for platforms whose adapter cannot abort or limit a
  * download. Returns undefined for a file that the adapter should download.
  */
 export type FileDownloader = (
@@ -169,7 +166,7 @@ export async function downloadFile(
 ): Promise<Uint8Array> {
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(url, { headers, signal, redirect: 'error' });
-  // Slack responds with its sign-in page when the app lacks permission to read files.
+  // If the app lacks permission to read files, Slack responds with its sign-in page.
   const isPage = response.headers.get('content-type')?.includes('text/html') === true;
   if (!response.ok || isPage || response.body === null) {
     await response.body?.cancel();

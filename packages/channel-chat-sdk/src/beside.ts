@@ -17,9 +17,14 @@ import { getSocketToken, SlackSocket, type SocketDeps } from './slack-socket.ts'
 import type { BotNames } from './to-inbound.ts';
 import { CloudStatuses, createCloudDownload } from './whatsapp-cloud.ts';
 
-/** What Parley implements itself because an adapter lacks it or handles it differently. */
+/**
+ * Features that Parley implements itself because an adapter lacks them or handles them differently.
+ */
 export interface AdapterExtensions {
-  /** Asks the platform for what the adapter does not know of the bot; rejects a refused account. */
+  /**
+   * Asks the platform for what the adapter does not know about the bot; rejects if the account is
+   * refused.
+   */
   readonly identify?: () => Promise<Pick<BotNames, 'userName' | 'teamId'>>;
   readonly upload?: FileUploader;
   readonly reword?: RewordMessage;
@@ -27,10 +32,10 @@ export interface AdapterExtensions {
   readonly keyed?: SendDeps['keyed'];
   /** Reads a request that the adapter has accepted. */
   readonly heard?: (body: string) => void;
-  /** Finds a sent message by the idempotency key of its part. */
+  /** Finds a sent message by the idempotency key of its message part. */
   readonly findByKey?: (key: string, signal: AbortSignal) => Promise<string | undefined>;
   readonly lacks?: AbsenceCheck;
-  /** Keeps a connection open over which events arrive, in place of a webhook. */
+  /** Keeps a connection open over which events arrive instead of through a webhook. */
   readonly socketOf?: (deps: SocketParts) => SlackSocket | undefined;
 }
 

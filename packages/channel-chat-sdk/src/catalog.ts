@@ -25,13 +25,13 @@ export const PLATFORMS: readonly Platform[] = [
   whatsappCloud,
 ];
 
-/** The platform of a tested adapter; undefined for any other. */
+/** The platform of a tested adapter; undefined for other adapters. */
 export function findPlatform(use: string): Platform | undefined {
   return PLATFORMS.find((platform) => platform.use === use);
 }
 
 /**
- * Platforms that Parley supports without an adapter; their adapters can be configured but are not
+ * Platforms that Parley supports without an adapter. Their adapters can be configured, but are not
  * offered.
  */
 const BUILT_IN: ReadonlySet<string> = new Set(['discord', 'telegram', 'web']);
@@ -40,7 +40,9 @@ const BUILT_IN: ReadonlySet<string> = new Set(['discord', 'telegram', 'web']);
  */
 const NOT_HOSTED: ReadonlySet<string> = new Set(['gmail']);
 
-/** The adapters that Parley can offer: those for chat platforms that are not built in. */
+/**
+ * The adapters that Parley can offer, which are those for chat platforms without built-in support.
+ */
 export function listOfferedAdapters(): readonly CatalogAdapter[] {
   return listPlatformAdapters().filter(({ slug }) => !BUILT_IN.has(slug) && !NOT_HOSTED.has(slug));
 }
@@ -49,23 +51,23 @@ export function getUseSetting({ importPath, packageName }: CatalogAdapter): stri
   return importPath ?? packageName;
 }
 
-/** The adapter that `use` names; undefined if the catalog does not list it. */
+/** The adapter that `use` names; undefined if it is not in the catalog. */
 export function findCatalogAdapter(use: string): CatalogAdapter | undefined {
   return listPlatformAdapters().find((adapter) => getUseSetting(adapter) === use);
 }
 
-/** The package to install for `use`, which may name a module inside the package. */
+/** Returns the package to install for `use`, which may name a module inside the package. */
 export function getPackageName(use: string): string {
   const [first = use, second] = use.split('/');
   return use.startsWith('@') ? `${first}/${second}` : first;
 }
 
-/** The name of the function that creates the adapter; undefined if the catalog does not list it. */
+/** The name of the function that creates the adapter; undefined if it is not in the catalog. */
 export function findFactoryName(use: string): string | undefined {
   return findCatalogAdapter(use)?.factoryExport;
 }
 
-/** Why a package of the catalog cannot be a channel; undefined for all others. */
+/** Why a package in the catalog cannot be a channel; undefined for all other packages. */
 export function findRefusalReason(use: string): string | undefined {
   if (listStateAdapters().some(({ packageName }) => packageName === use))
     return 'the package of a platform; this one is a state store, but Parley keeps state in its own database';
@@ -77,13 +79,13 @@ export function findRefusalReason(use: string): string | undefined {
   return undefined;
 }
 
-/** The variables from which an adapter without options reads its settings. */
+/** The variables from which an adapter reads its settings if it has no options. */
 export function listEnvVariables(use: string): readonly EnvVar[] {
   const slug = findCatalogAdapter(use)?.slug;
   return slug === undefined ? [] : listEnvVars(slug);
 }
 
-/** Lists of variables; at least one list must be complete. */
+/** Lists of variables, at least one of which must be complete. */
 export function listEnvVariableSets(use: string): readonly (readonly EnvVar[])[] {
   const env = findCatalogAdapter(use)?.env;
   const required = env?.required ?? [];

@@ -20,14 +20,14 @@ interface ConnectionDeps extends ChannelEnv, Pick<ChannelContext<unknown>, 'repo
   readonly webhook: Webhook;
   readonly platform: string;
   readonly identify: AdapterExtensions['identify'];
-  /** Present when events arrive over a socket. */
+  /** Present if events arrive over a socket. */
   readonly socket: SlackSocket | undefined;
 }
 
-/** The time limit for initializing an adapter, in ms. */
+/** The time limit (ms) for initializing an adapter. */
 const INITIALIZE_WITHIN_MS = 30_000;
 /**
- * Adapters that recognize the bot's own messages by an id that they request from the platform.
+ * Adapters that recognize the bot's own messages by an id which they request from the platform.
  * Without that id, the bot would answer itself (F07).
  */
 const NEEDS_ID: ReadonlySet<string> = new Set(['slack', 'github', 'linear']);
@@ -49,13 +49,14 @@ export class Connection {
   }
 
   /**
-   * Whether the adapter is initialized; until then, it cannot send messages or recognize its own.
+   * Whether the adapter is initialized; until then, it cannot send messages or recognize its own
+   * messages.
    */
   get isReady(): boolean {
     return this.#bot !== undefined;
   }
 
-  /** Resolves once the adapter is initialized; rejects if the signal is aborted first. */
+  /** Resolves once the adapter is initialized; rejects if the signal is aborted before that. */
   ready(signal: AbortSignal): Promise<void> {
     return withAbortSignal(this.#ready.promise, signal);
   }
@@ -77,8 +78,8 @@ export class Connection {
   }
 
   /**
-   * Records whether the platform accepted the account in a send. A refused account is reported as
-   * failed, and its answers stay in the outbox.
+   * Records whether the platform accepted the account when a message was sent. A refused account is
+   * reported as failed, and its answers stay in the outbox.
    */
   accountIs(state: 'refused' | 'accepted', reason: string): void {
     if (this.#isRefused === (state === 'refused')) return;
@@ -125,8 +126,8 @@ export class Connection {
     if (isAccount) {
       return reportAndWait({ kind: 'give-up', reason, fix: this.#fix() }, this.#deps, signal);
     }
-    // A connection that was open is reopened immediately, because Slack closes each one every few
-    // hours.
+    // A connection that was already open is reopened immediately, because Slack closes every
+    // connection after a few hours.
     const afterMs = failures === 0 ? 0 : computeReconnectBackoff(failures - 1, random());
     return reportAndWait({ kind: 'retry', afterMs, reason }, this.#deps, signal);
   }
@@ -137,6 +138,6 @@ export class Connection {
   }
 
   #fix(): string {
-    return `Check the credentials under "options" of this channel, then ${RECONNECT}`;
+    return `Check the credentials under this channel's "options", then ${RECONNECT}`;
   }
 }

@@ -7,11 +7,11 @@ export interface StoredValue {
 }
 
 /**
- * One platform event while it is being handled. Adapters return from a webhook before their
- * handlers finish, so the scope tracks the pending work; the platform is answered once all of it
- * has ended. Values that adapters write during an event ("this event was delivered") stay in the
- * scope until the messages are stored. Otherwise, after a crash the adapter would drop the
- * redelivered event although its messages were never stored.
+ * A platform event that is being handled. Adapters return from a webhook before their handlers
+ * finish, so the scope tracks the pending work. The platform gets its answer once all of this work
+ * has ended. Values that adapters write during an event (such as "this event was delivered") stay
+ * in the scope until the messages are stored. Otherwise, the adapter would drop the redelivered
+ * event after a crash, although its messages were never stored.
  */
 export class EventScope {
   readonly writes = new Map<string, StoredValue | null>();
@@ -20,15 +20,16 @@ export class EventScope {
   #isOpen = true;
 
   /**
-   * False once the event is answered; code that is still running then no longer belongs to the
-   * event.
+   * False once the event is answered; code that is still running after that no longer belongs to
+   * the event.
    */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
   /**
-   * Delays the answer to the event until this work ends. The scope records a failure of the work.
+   * Delays the answer to the event until this work ends. If the work fails, the scope records the
+   * failure.
    */
   track(work: PromiseLike<unknown>): void {
     const ended: Promise<unknown> = Promise.resolve(work)
@@ -56,7 +57,9 @@ export class EventScope {
   }
 }
 
-/** The event that the running code is handling, across all asynchronous calls of an adapter. */
+/**
+ * The event that the running code is handling. It is known in all asynchronous calls of an adapter.
+ */
 export class CurrentEvent {
   readonly #storage = new AsyncLocalStorage<EventScope>();
 
@@ -64,7 +67,7 @@ export class CurrentEvent {
     return this.#storage.run(scope, work);
   }
 
-  /** Undefined outside an event: in a timer, in a send, or in an adapter's polling loop. */
+  /** Undefined outside events: in a timer, while sending, or in an adapter's polling loop. */
   get scope(): EventScope | undefined {
     const scope = this.#storage.getStore();
     return scope?.isOpen === true ? scope : undefined;

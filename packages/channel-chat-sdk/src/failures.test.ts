@@ -94,7 +94,7 @@ describe('an error thrown by an adapter', () => {
       { failure: { kind: 'unknown-outcome' } },
     ],
     ['anything else', 'what', { failure: { kind: 'unknown-outcome' } }],
-  ])('[D05] about %s is classified', (_what, thrown, expected) => {
+  ])('[D05] classifies an error about %s', (_what, thrown, expected) => {
     expect(toCallFailure(thrown)).toMatchObject({ isAccount: false, ...expected });
   });
 
@@ -105,12 +105,12 @@ describe('an error thrown by an adapter', () => {
     expect(toCallFailure(one)).toMatchObject({ reason: 'one' });
   });
 
-  it('says what happened, to what, and what to do', () => {
+  it('describes what happened, what it concerns, and what to do', () => {
     const { message } = toSendError(named('AuthenticationError'), 'Slack chat C1');
     expect(message).toBe("Slack chat C1: it failed. Check the account's credentials.");
   });
 
-  it('reports no uncertainty for a call that is safe to repeat', () => {
+  it('does not report uncertainty for a call that is safe to repeat', () => {
     expect(toRepeatableError(failed({ code: 'ECONNRESET' }), 'An edit').failure.kind).toBe(
       'transient',
     );

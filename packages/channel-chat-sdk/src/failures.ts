@@ -3,7 +3,7 @@ import { ChannelError, type ChannelFailure, reasonOf, rejectOnAbort } from '@par
 import { z } from 'zod';
 
 /**
- * The fields of errors thrown by adapters and their libraries. Adapters of different versions
+ * The fields of errors thrown by adapters and their libraries. Adapters with different versions
  * bundle their own error classes, so errors are recognized by their fields.
  */
 const ErrorFields = z.object({
@@ -29,7 +29,7 @@ type ErrorFields = z.infer<typeof ErrorFields>;
 export interface CallFailure {
   readonly failure: ChannelFailure;
   readonly reason: string;
-  /** The platform rejects the account itself, so every other call would fail as well. */
+  /** The platform rejects the account itself, so every other call would also fail. */
   readonly isAccount: boolean;
 }
 
@@ -66,7 +66,7 @@ const limited = (seconds: number | undefined): FailureDetails =>
     retryAfterMs: seconds === undefined ? DEFAULT_RETRY_AFTER_MS : seconds * 1_000,
     scope: 'chat',
   });
-/** The part can be sent once the account is fixed. */
+/** The message part can be sent once the account is fixed. */
 const ACCOUNT = of({ kind: 'transient' }, true);
 
 /** The error and its causes, outermost first. */
@@ -76,7 +76,7 @@ function listCauses(thrown: unknown): readonly unknown[] {
   while (error != null && chain.length < MAX_CAUSES && !chain.includes(error)) {
     chain.push(error);
     const inner = error as Record<'original' | 'originalError' | 'cause' | 'raw', unknown>;
-    // Linear's client keeps the response in `raw`, where other clients use `response`.
+    // Linear's client stores the response in `raw`, while other clients use `response`.
     const raw = inner.raw instanceof Error ? inner.raw : undefined;
     error = inner.original ?? inner.originalError ?? inner.cause ?? raw;
   }
@@ -103,7 +103,7 @@ function classifySlackError({ code, data, retryAfter }: ErrorFields): FailureDet
   if (SLACK_GONE.test(error)) return of({ kind: 'gone' });
   if (SLACK_FORBIDDEN.test(error)) return of({ kind: 'forbidden' });
   if (SLACK_FORMAT.test(error)) return of({ kind: 'refused-format' });
-  // Slack documents that such a call may have been partly executed.
+  // Slack's documentation says that such a call may have been partly executed.
   if (SLACK_UNCLEAR.test(error)) return of({ kind: 'unknown-outcome' });
   return of({ kind: 'refused' });
 }
@@ -121,7 +121,7 @@ function classifyMetaError({ errorCode }: ErrorFields): FailureDetails | undefin
 }
 
 /**
- * Linear uses GraphQL, so every error has the status 200 or 400:
+ * Linear uses GraphQL, so every error has status 200 or 400:
  * https://linear.app/developers/sdk-errors
  */
 function classifyLinearError({ type, retryAfter }: ErrorFields): FailureDetails | undefined {
@@ -202,23 +202,24 @@ const ADVICE: Readonly<Record<ChannelFailure['kind'], string>> = {
   'unknown-outcome': 'The message may have arrived; check the chat.',
 };
 
-/** The delivery error of a failed call; `what` names what was sent and starts the sentence. */
+/** The delivery error for a failed call; `what` names what was sent and begins the sentence. */
 export function toSendError(thrown: unknown, what: string): ChannelError {
   const { failure, reason, isAccount } = toCallFailure(thrown);
   const advice = isAccount ? "Check the account's credentials." : ADVICE[failure.kind];
   return new ChannelError(failure, `${what}: ${reason}. ${advice}`.trim(), thrown);
 }
 
-/**
- * The delivery error of a call that is safe to repeat: a lost response leaves nothing uncertain.
- */
+/** The delivery error for a call that is safe to repeat, so a lost response does not matter. */
 export function toRepeatableError(thrown: unknown, what: string): ChannelError {
   const { failure, reason } = toCallFailure(thrown);
   const kind = failure.kind === 'unknown-outcome' ? ({ kind: 'transient' } as const) : failure;
   return new ChannelError(kind, `${what}: ${reason}.`, thrown);
 }
 
-/** Waits for a call until the signal is aborted. Adapters cannot cancel calls, so the call goes on. */
+/**
+ * Waits for a call until the signal is aborted. Adapters cannot cancel calls, so the call itself
+ * continues.
+ */
 export function withAbortSignal<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
   return rejectOnAbort(call, signal, () => new Error('no answer in time'));
 }

@@ -43,7 +43,7 @@ const SLACK = "use: '@chat-adapter/slack', options: { botToken: '${TOKEN}', sign
 const TOKEN = { TOKEN: 'xoxb-1234567890' };
 
 describe('a channel whose settings name a package with `use`', () => {
-  it('[F15] validates the channel like a built-in one and accepts its name and ids throughout the settings', () => {
+  it('[F15] validates a channel with `use` like a built-in one, and accepts its name and ids throughout the settings', () => {
     const result = load(
       `owners: ['slack:<@U012AB3CD>']\nchannels: { slack: { ${SLACK}, access: { direct: open, allow: [U012AB3CE, 'slack:U012AB3CF', ann] } } }`,
       TOKEN,
@@ -80,7 +80,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ]);
   });
 
-  it('[F15] warns about misspelled keys and options and suggests the right ones', () => {
+  it('[F15] warns about misspelled keys and options and suggests the correct ones', () => {
     const yaml = `channels: { slack: { ${SLACK.replace(' }', ', botUserid: U1 }')}, acess: {} } }`;
     expect(load(yaml, TOKEN).warnings).toEqual([
       expect.objectContaining({ path: 'channels.slack.options.botUserid', nearest: 'botUserId' }),
@@ -88,7 +88,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ]);
   });
 
-  it('[F15] only warns when the package is not installed, and includes the install command', () => {
+  it('[F15] only warns if the package is not installed, and shows the command that installs it', () => {
     const mail = "channels: { mail: { use: '@resend/chat-sdk-adapter', options: { a: b }, ";
     const result = load(`${mail} } }`);
     expect(result.channels['mail/default']?.kind).toBe('ok');
@@ -111,7 +111,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ['google-chat', '@chat-adapter/gchat'],
     ['chat-adapter-slack', '@chat-adapter/slack'],
   ])(
-    '[F15] suggests the intended adapter instead of offering to install a misspelled package: %s',
+    '[F15] suggests the intended adapter for a misspelled package instead of offering to install it: %s',
     (use, nearest) => {
       const result = load(`channels: { chat: { use: '${use}' } }`);
       const found = result.channels['chat/default'];
@@ -152,7 +152,7 @@ describe('a channel whose settings name a package with `use`', () => {
     expect(result.hosted).toEqual({});
   });
 
-  it('[D12] is reported as disabled, not broken, when the settings disable it', () => {
+  it('[D12] reports a channel as disabled, not broken, if the settings disable it', () => {
     const { channels } = load('channels: { chat: { use: 5, enabled: false } }');
     expect(channels['chat/default']?.kind).toBe('disabled');
   });
@@ -180,12 +180,12 @@ describe('[F15] [G18] the secrets of a hosted channel', () => {
   it.each<[string, string, Record<string, string>, string]>([
     ['in the file', `{ botToken: xoxb-in-the-file, signingSecret: abc }`, {}, 'xoxb-in-the-file'],
     ['in the environment', "{ botToken: '${T}' }", { T: 'xoxb-from-outside' }, 'xoxb-from-outside'],
-  ])('are found when they are %s', (_where, options, env, secret) => {
+  ])('are found if they are %s', (_where, options, env, secret) => {
     const yaml = `channels: { slack: { use: '@chat-adapter/slack', options: ${options} } }`;
     expect(load(yaml, env).secrets).toContain(secret);
   });
 
-  it('are reported when the settings contain them in plain text', () => {
+  it('are reported if the settings contain them in plain text', () => {
     load(`channels:
   slack: { use: '@chat-adapter/slack', options: { botToken: xoxb-1234567890, userName: helper } }
   chat: { use: '@chat-adapter/gchat', options: { credentials: '${file}' } }
@@ -217,7 +217,7 @@ describe('[F15] [G18] the secrets of a hosted channel', () => {
     expect(channels['mail/default']?.kind).toBe('ok');
   });
 
-  it('include values given as variables', () => {
+  it('include values that are given as variables', () => {
     const yaml =
       "channels: { mail: { use: '@resend/chat-sdk-adapter', env: { RESEND_API_KEY: re_1234567890, RESEND_WEBHOOK_SECRET: '${S}' } } }";
     expect(load(yaml, { S: 'whsec_1234567890' }).secrets).toEqual(

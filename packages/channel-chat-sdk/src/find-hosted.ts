@@ -10,7 +10,7 @@ import type { EnvVariables } from './settings.ts';
 
 export interface HostDeps {
   readonly env: EnvVariables;
-  /** The candidate that was most likely meant; undefined if none is close. */
+  /** The candidate that was most likely meant; undefined if none is similar. */
   readonly nearestWord: (written: string, candidates: Iterable<string>) => string | undefined;
 }
 
@@ -26,12 +26,12 @@ type FindingRemark = Pick<SettingsFinding, 'expected' | 'nearest'>;
 const NAME = /^(?!(?:api|beat|sub)$)[a-z][a-z0-9-]{0,31}$/;
 const NAME_EXPECTED =
   'below a name of lower-case letters, digits and -, at most 32 characters, other than api, beat and sub';
-/** A package, or a module inside one: `@chat-adapter/x/chat`. */
+/** A package, or a module inside a package: `@chat-adapter/x/chat`. */
 const PACKAGE = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:\/[\w.~-]+)*$/;
 
 /**
- * Finds the channels that the section `channels` of the settings defines by naming a Chat SDK
- * adapter in `use` (F15). `own` are the built-in channels and those of plugins.
+ * Finds the channels that the `channels` section of the settings defines by naming a Chat SDK
+ * adapter in `use` (F15). `own` contains the built-in channels and those from plugins.
  */
 export function findHosted(
   sections: Block,
@@ -94,16 +94,18 @@ function judgeChannel(
   const command = findInstallCommand(use);
   if (command === undefined) return { kind: 'hosted', facts };
   const meant = isKnown ? undefined : guessAdapter(use, nearestWord);
-  // A misspelled name may belong to a stranger's package, so Parley does not offer to install it.
-  if (meant !== undefined) return refused('an adapter that is installed', meant);
+  // A misspelled name may belong to a stranger's package, so Parley does not offer to install such
+  // a package.
+  if (meant !== undefined) return refused('an installed adapter', meant);
   const remark = { expected: `a package that is installed; "${command}" installs it` };
   return { kind: 'hosted', facts, remark };
 }
 
-/** The catalog adapter that was probably meant; undefined if none is close. */
+/** The catalog adapter that was probably meant; undefined if none is similar. */
 function guessAdapter(use: string, nearestWord: HostDeps['nearestWord']): string | undefined {
   const names = listAdapterNames();
-  // Packages outside the scope `@chat-adapter` are often called `chat-adapter-` and the platform.
+  // Packages outside the scope `@chat-adapter` often have names that consist of `chat-adapter-` and
+  // the platform.
   const last = use.slice(use.lastIndexOf('/') + 1).replace(/^chat-(?:sdk-)?adapter-?/, '');
   return last === '' ? undefined : names.get(nearestWord(last, names.keys()) ?? '');
 }

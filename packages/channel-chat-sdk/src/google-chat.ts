@@ -13,9 +13,9 @@ interface MessagesApi {
 }
 
 /**
- * Adds two Google Chat features that the adapter lacks: request ids, with which a repeated request
- * returns the first message (D04), and the text syntax, which otherwise depends on a setting of the
- * app.
+ * Adds two Google Chat features that the adapter lacks. The first is request ids, with which a
+ * repeated request returns the first message (D04). The second is the text syntax, which otherwise
+ * depends on a setting of the app.
  *
  * @returns Runs a send whose messages carry the key.
  */

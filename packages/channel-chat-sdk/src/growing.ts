@@ -18,17 +18,19 @@ const Stored = z.object({
   turnId: z.string(),
   chatId: z.string(),
   threadId: z.string().optional(),
-  /** Null while it is unknown whether the platform received the message. */
+  /** Null as long as it is unknown whether the platform received the message. */
   messageId: z.string().nullable(),
-  /** The beginning of the message's first text, used to find the message. */
+  /**
+   * The beginning of the text with which the message was first posted, used to find the message.
+   */
   begins: z.string(),
   at: z.number(),
 });
 
-/** A message that shows a growing answer. */
+/** A message that shows an unfinished answer. */
 interface GrowingMessage extends z.infer<typeof Stored> {
   messageId: string | null;
-  /** Absent when an earlier process wrote the message. */
+  /** Absent if an earlier process wrote the message. */
   text?: string;
 }
 
@@ -41,13 +43,13 @@ interface GrowingDeps
   readonly ownMessages: (address: ChatAddress, signal: AbortSignal) => Promise<readonly Message[]>;
 }
 
-/** A shorter answer is sent as one message that is never edited. The limit is in characters. */
+/** Shorter answers are sent as one message and never edited. The limit is in characters. */
 const MIN_CHARACTERS = 80;
 const FIRST_AFTER_MS = 1_000;
 const TIMEOUT_MS = 15_000;
-/** How long a chat that exceeded its rate limit gets no growing answers, in ms. */
+/** How long (ms) a chat that exceeded its rate limit does not show unfinished answers. */
 const SPARED_MS = 60_000;
-/** A part whose confirmation was lost is retried within this time (ms). */
+/** A message part whose confirmation was lost is sent again within this time (ms). */
 const KEPT_MS = 24 * 60 * 60_000;
 const [MAX_KEPT, REMEMBERED] = [100, 1_000];
 const [KIND, ID] = ['growing', 'all'];
@@ -57,9 +59,9 @@ const BEGINS = 40;
 const SKEW_MS = 60_000;
 
 /**
- * Shows unfinished answers in a chat. Each answer starts as one message, which is edited as the
- * answer grows and becomes the first part of the finished answer. The message is recorded before it
- * is posted, so that another process can find it.
+ * Shows unfinished answers in a chat. Each answer starts as a single message, which is edited as
+ * the answer grows and becomes the first part of the finished answer. The message is recorded
+ * before it is posted, so that another process can find it.
  */
 export class GrowingAnswers implements StreamingCapability {
   readonly minIntervalMs: number;
@@ -104,9 +106,9 @@ export class GrowingAnswers implements StreamingCapability {
   }
 
   /**
-   * Edits the message that has grown for a part into that part. Returns undefined when there is no
-   * such message, or when it was deleted because a file takes its place. No other operation on the
-   * turn runs meanwhile.
+   * Turns the message that shows an unfinished answer into the finished message part. Returns
+   * undefined if there is no such message, or if it was deleted because a file replaces it. No
+   * other operation on the turn runs at the same time.
    */
   async complete(part: OutboundPart, signal: AbortSignal): Promise<Receipt | undefined> {
     const { turnId, index, file } = part;
@@ -137,7 +139,7 @@ export class GrowingAnswers implements StreamingCapability {
       growing.text = text;
     } catch (thrown) {
       this.#failed(growing, thrown);
-      // If the message may have arrived, it is searched for when the answer is finished.
+      // If the message may have arrived, the search for it takes place when the answer is finished.
       const { kind } = toCallFailure(thrown).failure;
       if (kind !== 'unknown-outcome') this.#messages.delete(turnId);
     }
@@ -162,8 +164,8 @@ export class GrowingAnswers implements StreamingCapability {
   }
 
   /**
-   * Edits the growing message into the finished part. An edit is safe to repeat, so `onStart` is
-   * not called for it.
+   * Edits the message so that it shows the finished part. An edit is safe to repeat, so `onStart`
+   * is not called for it.
    */
   async #replace(
     growing: GrowingMessage,
@@ -183,7 +185,7 @@ export class GrowingAnswers implements StreamingCapability {
       if (toCallFailure(thrown).failure.kind !== 'gone') {
         throw toRepeatableError(thrown, `${traits.platform} chat ${growing.chatId}`);
       }
-      // A person has deleted the message, so the part is sent as a new one.
+      // A person has deleted the message, so the part is sent as a new message.
       this.#messages.delete(growing.turnId);
       await this.#save();
       return undefined;
@@ -234,14 +236,14 @@ export class GrowingAnswers implements StreamingCapability {
     if (failure.kind === 'rate-limited') {
       this.#sparedUntil.set(chatId, monotonic() + Math.max(SPARED_MS, failure.retryAfterMs));
     }
-    log.debug({ turn: turnId, reason }, 'stopped showing a growing answer');
+    log.debug({ turn: turnId, reason }, 'stopped showing an unfinished answer');
   }
 
   #limit(): AbortSignal {
     return AbortSignal.any([this.#deps.stopping, AbortSignal.timeout(TIMEOUT_MS)]);
   }
 
-  /** Loads the growing messages of earlier processes. */
+  /** Loads the unfinished answers of earlier processes. */
   #load(): Promise<void> {
     this.#loaded ??= this.#read().catch((error: unknown) => {
       this.#loaded = undefined;
@@ -259,7 +261,7 @@ export class GrowingAnswers implements StreamingCapability {
     }
   }
 
-  /** Writes are serialized, so that the newest state is written last. */
+  /** Writes are serialized, so that the last write contains the newest state. */
   #save(): Promise<void> {
     return this.#inLanes(KIND, async () => {
       const before = this.#deps.clock() - KEPT_MS;

@@ -13,7 +13,7 @@ const out = (messageId: string, at: number, chatId = 'C') => ({
 });
 const before = (known: readonly ReturnType<typeof out>[] = []) => ({ known, uncertainAt: null });
 
-describe('finding the message that shows a part', () => {
+describe('finding the message that shows a message part', () => {
   it.each<[string, readonly Message[], ReturnType<typeof before>, string | undefined]>([
     ['has the same words', [own('1', 'Hi'), own('2', 'Hello there')], before(), '2'],
     ['is none with other words', [own('1', 'Hello you')], before(), undefined],
@@ -39,7 +39,7 @@ describe('finding the message that shows a part', () => {
     expect(findMatchingMessage(messages, part, known)).toBe(expected);
   });
 
-  it('compares punctuation when the text has no letters', () => {
+  it('compares punctuation if the text contains no letters', () => {
     expect(extractWords(' 👍 ')).toBe('👍');
     expect(extractWords('*a* b_c 1!')).toBe('abc1');
   });

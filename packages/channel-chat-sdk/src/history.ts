@@ -13,8 +13,8 @@ interface HistoryDeps {
 const MAX_READ = 50;
 
 /**
- * The bot's own latest messages in a chat or thread, oldest first. Rejects when the history cannot
- * be read.
+ * Returns the bot's own latest messages in a chat or thread, oldest first. Rejects if the history
+ * cannot be read.
  */
 export async function readOwnMessages(
   { adapter, places, traits }: HistoryDeps,
@@ -31,13 +31,13 @@ export async function readOwnMessages(
   return messages.filter(({ author }) => author.isMe);
 }
 
-/** The maximum number of sent messages that `BeforePart` lists for a chat. */
+/** The maximum number of a chat's sent messages that `BeforePart` lists. */
 const LISTED = 50;
 
 /**
- * The id of the message that shows a part: one of the bot's own messages that has the same text and
- * was not known before the part. The search covers only the time since the oldest listed message,
- * because an older message with the same text may be known without being listed. Pure.
+ * Returns the id of the message that shows a message part. It is one of the bot's own messages, has
+ * the same text, and was not known before the part. Only the time since the oldest listed message
+ * is searched, because an older message with the same text may be known without being listed. Pure.
  */
 export function findMatchingMessage(
   messages: readonly Message[],

@@ -42,7 +42,7 @@ describe('the host of an adapter', () => {
     expect(Object.keys(hostWith(async () => {})).sort()).toEqual(members.sort());
   });
 
-  it('[D01] [D02] handles the messages of a thread in order and answers the event after them', async () => {
+  it('[D01] [D02] handles the messages of a thread in order, and answers the event after them', async () => {
     const order: string[] = [];
     const first = Promise.withResolvers<void>();
     const current = new CurrentEvent();
@@ -68,7 +68,7 @@ describe('the host of an adapter', () => {
     ]);
   });
 
-  it("[D01] fails the event of a message that could not be stored, and passes each task to the adapter's `waitUntil`", async () => {
+  it("[D01] fails an event if its message could not be stored, and passes each task to the adapter's `waitUntil`", async () => {
     const current = new CurrentEvent();
     const host = hostWith(async () => {
       throw new Error('disk is full');
@@ -83,7 +83,7 @@ describe('the host of an adapter', () => {
     expect(await Promise.all(tasks)).toHaveLength(1);
   });
 
-  it('[D01] retries a message that belongs to no event', async () => {
+  it('[D01] retries a message that does not belong to an event', async () => {
     let failures = 3;
     const host = hostWith(async () => {
       failures -= 1;

@@ -12,17 +12,17 @@ interface HostDeps extends Pick<ChannelEnv, 'wait'>, Pick<ChannelContext<unknown
   readonly current: CurrentEvent;
   readonly userName: () => string;
   readonly stopping: AbortSignal;
-  /** The lane of a thread; messages in the same lane are stored in order. */
+  /** A thread's lane; messages in the same lane are stored in order. */
   readonly laneOf: (threadId: string) => string;
 }
 
-/** The delay (in ms) and the number of retries for events of an adapter that polls. */
+/** The delay (ms) and the number of retries for events from an adapter that polls. */
 const [RETRY_MS, MAX_RETRIES] = [2_000, 30];
 
 /**
- * The Chat SDK host of an adapter. It replaces the class `Chat`: messages go to the inbox, and the
+ * The Chat SDK host for an adapter. It replaces the `Chat` class: messages go to the inbox, and the
  * webhook that delivered them is answered once they are stored. Its methods never reject, because
- * adapters do not await them; the event records each failure.
+ * adapters do not await them; instead, the event records each failure.
  */
 export function createHost(deps: HostDeps): Required<ChatInstance> {
   const { intake, log, state } = deps;
@@ -50,16 +50,17 @@ export function createHost(deps: HostDeps): Required<ChatInstance> {
     processReaction: (event, options) => take(event.threadId, options, () => intake.reacted(event)),
     processSlashCommand: (event, options) =>
       take(event.channelId, options, () => intake.command(event)),
-    // The subsequent event names the person, whose permission to stop the turn must be checked.
+    // The next event names the person, so Parley can check whether the person may stop the turn.
     abortTurn: async () => {},
     processAgentSessionStopped: (event, options) =>
       void take(event.threadId, options, () => intake.stopped(event)),
-    // Modals and dynamic menus must be answered within 3 s by the code that opened them; Parley
-    // opens none.
+    // Modals and dynamic menus must be answered within 3 s by the code that opened them. Parley
+    // does not open any.
     processModalSubmit: async () => unsupported('a modal'),
     processModalClose: () => unsupported('a modal'),
     processOptionsLoad: async () => unsupported('a menu with options on demand'),
-    // These events report what a person is viewing or changes to a conversation, and start no turn.
+    // These events report what a person is viewing or how a conversation changes, and do not start
+    // a turn.
     processAgentSessionTitleChanged: () => {},
     processAppContextChanged: () => {},
     processAppHomeOpened: () => {},
@@ -78,7 +79,7 @@ type TaskRunner = (
 ) => Promise<void>;
 
 /**
- * Runs the work of an adapter in order within a chat and delays the answer to the event until it
+ * Runs an adapter's work in order within a chat, and delays the answer to the event until the work
  * ends.
  */
 function createTaskRunner(deps: HostDeps): TaskRunner {
@@ -116,7 +117,7 @@ async function retryUntilStored(
 function createUnavailableError(what: string): ParleyError {
   return new ParleyError({
     code: 'chat-sdk-unavailable',
-    message: `Parley keeps conversations itself, so the Chat SDK's ${what} is unavailable.`,
+    message: `Parley manages conversations itself, so the Chat SDK's ${what} is not available.`,
     retryable: false,
   });
 }

@@ -12,12 +12,12 @@ import type * as Hosted from './find-hosted.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Tests can pass their own randomness and delays. */
+/** Tests can pass their own random values and delays. */
 export type ConnectChatSdk = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 /**
- * The adapter catalog and the facts about platforms, loaded by the first channel with `use`, so
- * that other starts do not pay for them.
+ * The adapter catalog and the platform descriptions. The first channel with `use` loads them, so
+ * that other starts do not have this cost.
  */
 export function loadAdapterFacts(): typeof Facts {
   return require('./adapter-facts.ts');
@@ -34,7 +34,7 @@ export function findHostedChannels(
 
 /**
  * Defines the channel `id` with the Chat SDK adapter `use`: `createChatSdkChannel('slack',
- * '@chat-adapter/slack')`. This loads only the facts about the adapter; `load` loads the adapter
+ * '@chat-adapter/slack')`. This loads only the description of the adapter; `load` loads the adapter
  * and the platform's client library.
  */
 export function createChatSdkChannel(id: string, use: string) {

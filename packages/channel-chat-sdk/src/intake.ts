@@ -53,12 +53,15 @@ const MAX_REACTED = 5_000;
 const MAX_EMOJIS = 20;
 
 /**
- * Passes received events to the core. Each method resolves once its event is stored and rejects if
- * storing fails.
+ * Passes received events to the core. Each method resolves once its event is stored, and rejects if
+ * it cannot be stored.
  */
 export class Intake {
   readonly #deps: IntakeDeps;
-  /** Each person's reactions to each message, because platforms report only changes. */
+  /**
+   * Each person's reactions to each message. They are remembered because platforms report only
+   * changes.
+   */
   readonly #reactions = new BoundedMap<string, readonly string[]>(MAX_REACTED);
 
   constructor(deps: IntakeDeps) {
@@ -89,10 +92,10 @@ export class Intake {
     await this.#deps.revise({ kind: 'deleted', chatId, messageId });
   }
 
-  /** A button press is a message with the button's data as its text. */
+  /** A button press becomes a message whose text is the button's data. */
   async pressed(event: ChatInstanceEvent<'processAction'>): Promise<void> {
     const { value, actionId, user, raw, threadId } = event;
-    // A button on a home page belongs to no chat.
+    // A button on a home page does not belong to a chat.
     if (threadId === '') return;
     const pressed = getPressedMessageId(event);
     const place = await this.#placeOfMessage(threadId, pressed, raw);
@@ -108,8 +111,8 @@ export class Intake {
   }
 
   /**
-   * Removes the buttons of a question that was answered. A failure is ignored, because the buttons
-   * no longer have an effect.
+   * Removes the buttons from a question that was answered. A failure is ignored, because the
+   * buttons no longer have an effect.
    */
   async #removeButtons({ chatId, threadId }: ChatLocation, messageId: string): Promise<void> {
     const { message, withoutButtons, log } = this.#deps;
@@ -132,7 +135,8 @@ export class Intake {
     const key = JSON.stringify([place.chatId, messageId, user.userId]);
     const shown = (defaultEmojiResolver.toGChat(emoji) || rawEmoji).slice(0, 64);
     const others = (this.#reactions.get(key) ?? []).filter((each) => each !== shown);
-    // On platforms that allow one reaction per person, such as WhatsApp, an empty emoji removes it.
+    // On platforms that allow one reaction per person, such as WhatsApp, an empty emoji removes the
+    // reaction.
     const now = shown === '' ? [] : added ? [...others, shown].slice(-MAX_EMOJIS) : others;
     this.#reactions.set(key, now);
     const { channel, account, chat, sentAt } = this.#base(place);
@@ -141,7 +145,10 @@ export class Intake {
     await this.#deps.reacted({ channel, account, chat, messageId, sender, emojis, sentAt });
   }
 
-  /** A slash command: one of Parley's, or the app's own command followed by a request. */
+  /**
+   * A slash command, which is either one of Parley's or the app's own command followed by a
+   * request.
+   */
   async command(event: ChatInstanceEvent<'processSlashCommand'>): Promise<void> {
     const { command, text, user, channelId, triggerId } = event;
     if (channelId === '') return;
@@ -155,7 +162,7 @@ export class Intake {
     });
   }
 
-  /** A person pressed the platform's stop button. */
+  /** A person has pressed the platform's stop button. */
   async stopped(event: ChatInstanceEvent<'processAgentSessionStopped'>): Promise<void> {
     const { threadId, userId, streamingMessageTs } = event;
     const place = await this.#deps.places.of(threadId);
@@ -178,14 +185,15 @@ export class Intake {
   }
 
   /**
-   * The location of the message that a person pressed or reacted to. Platform events name the
-   * thread that the message would open; the store has the thread it was sent to.
+   * The location of the message whose button a person pressed or to which a person reacted.
+   * Platform events name the thread that the message would open; the store has the thread to which
+   * the message was sent.
    */
   async #placeOfMessage(threadId: string, messageId: string, raw: unknown): Promise<ChatLocation> {
     const { places, message } = this.#deps;
     const place = await places.of(threadId, raw);
     const stored = await message(place.chatId, messageId);
-    // A message sent a moment ago may not be recorded yet.
+    // A message that was just sent may not be recorded yet.
     if (stored === null)
       return place.root === messageId ? { ...place, threadId: undefined } : place;
     if (stored.by === 'agent') return { ...place, threadId: stored.threadId };
@@ -214,7 +222,7 @@ export class Intake {
 
   /**
    * Whether a thread began with a message from the bot or a message that addressed it. In such a
-   * thread people need not mention the bot, but they may address others.
+   * thread, people do not need to mention the bot, but they may address others.
    */
   async #isOurThread(
     place: ChatLocation,
@@ -258,7 +266,10 @@ function isListedCommand(command: string, commands: readonly CommandInfo[]): boo
   return commands.some((each) => each.name.replaceAll('-', '_') === name);
 }
 
-/** WhatsApp's event has the id of the press, and the id of the message in its context. */
+/**
+ * In WhatsApp's event, the id is that of the button press, and the context contains the id of the
+ * message.
+ */
 function getPressedMessageId({ messageId, raw }: ChatInstanceEvent<'processAction'>): string {
   const { context } = (raw ?? {}) as { context?: { id?: unknown } };
   return typeof context?.id === 'string' ? context.id : messageId;

@@ -20,7 +20,7 @@ export async function loadFactory(use: string): Promise<AdapterFactory> {
   if (typeof factory === 'function') return factory as AdapterFactory;
   throw new ParleyError({
     code: 'chat-sdk-adapter',
-    message: `The package ${use} is not a Chat SDK adapter: it exports no function that creates one. Name another package in "use".`,
+    message: `The package ${use} is not a Chat SDK adapter: it does not export a function that creates one. Name another package in "use".`,
     retryable: false,
   });
 }
@@ -45,7 +45,7 @@ export function makeAdapter(
   return adapter;
 }
 
-/** Libraries that log to the console skip the loggers whose names this variable excludes. */
+/** Libraries that log to the console skip the loggers that this variable excludes by name. */
 const QUIET_VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '@chat-adapter/teams': { LOG: '-*' },
 };
@@ -72,8 +72,8 @@ interface Octokit {
 }
 
 /**
- * Keeps GitHub's client from writing each failed request to the console, because the adapter
- * already reports it.
+ * Keeps GitHub's client from writing every failed request to the console, because the adapter
+ * already reports the failure.
  */
 function silenceGitHub(adapter: Adapter): void {
   if (adapter.name !== 'github') return;

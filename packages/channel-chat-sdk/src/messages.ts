@@ -8,7 +8,8 @@ import { createNotReadyError } from './send.ts';
 import type { NamedTraits } from './traits.ts';
 
 /**
- * Replaces a message's text and removes its buttons, for adapters whose edits leave the buttons.
+ * Replaces a message's text and removes its buttons, for adapters whose own edits leave the buttons
+ * in place.
  */
 export type RewordMessage = (
   address: ChatAddress,
@@ -27,8 +28,8 @@ interface MessageDeps {
 const MAX_REACTED = 5_000;
 
 /**
- * Edits and deletes the bot's own messages and reacts to messages of others, as far as the platform
- * allows.
+ * Edits and deletes the bot's own messages and reacts to other people's messages, as far as the
+ * platform allows this.
  */
 export function createMessages(deps: MessageDeps): MessageCapability {
   const { adapter, places, traits, reword, isReady } = deps;
@@ -55,7 +56,7 @@ export function createMessages(deps: MessageDeps): MessageCapability {
         repeatable(address, async () => {
           const threadId = await places.threadIdOf(address);
           await adapter.deleteMessage(threadId, messageId).catch((thrown: unknown) => {
-            // The message is already gone, which is the desired result.
+            // The message no longer exists, which is the desired result.
             if (toCallFailure(thrown).failure.kind !== 'gone') throw thrown;
           });
         }),
@@ -68,7 +69,7 @@ function createReact(
   { adapter, places }: MessageDeps,
   repeatable: (address: ChatAddress, work: () => Promise<unknown>) => Promise<void>,
 ): NonNullable<MessageCapability['react']> {
-  /** The bot's reaction to each message, which must be named to remove it. */
+  /** The bot's reaction to each message, which is needed to remove the reaction. */
   const current = new BoundedMap<string, EmojiValue>(MAX_REACTED);
   return (address, messageId, emoji) =>
     repeatable(address, async () => {
@@ -90,7 +91,7 @@ function createReact(
     });
 }
 
-/** Ignores errors which say that the change was already made. */
+/** Ignores errors that report that the change was already made. */
 async function ignoreError(done: RegExp, work: Promise<void>): Promise<void> {
   try {
     await work;

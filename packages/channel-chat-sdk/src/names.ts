@@ -7,7 +7,7 @@ const MAX_NAMES = 5_000;
 export class ChatNames {
   readonly #adapter: Adapter;
   readonly #log: Logger;
-  /** Null while a name is being fetched and when there is none. */
+  /** Null while a name is being fetched or if there is no name. */
   readonly #chats = new BoundedMap<string, string | null>(MAX_NAMES);
 
   constructor(adapter: Adapter, log: Logger) {
@@ -42,7 +42,7 @@ export class ChatNames {
     }
   }
 
-  /** The display name of a user, which adapters cache. */
+  /** The display name of a user; adapters cache it. */
   readonly ofUser = async (userId: string): Promise<string | undefined> =>
     (await this.#adapter.getUser?.(userId))?.userName;
 

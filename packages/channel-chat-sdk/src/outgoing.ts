@@ -24,7 +24,7 @@ export interface OutgoingCapabilities {
     ChannelAdapter,
     'reportsStart' | 'send' | 'findSent' | 'streaming' | 'messages'
   >;
-  /** `plain` is the message's text in case this process does not know it. */
+  /** `plain` is the message's text, in case this process does not know it. */
   withoutButtons(address: ChatAddress, messageId: string, plain: string | undefined): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ const MAX_OFFERED = 1_000;
 export function createOutgoingCapabilities(deps: OutgoingDeps): OutgoingCapabilities {
   const { findByKey, lacks } = deps;
   const { growMs, history } = deps.traits;
-  /** The texts of messages with buttons, keyed by chat and message. */
+  /** The text of messages with buttons, keyed by chat and message. */
   const offered = new BoundedMap<string, string>(MAX_OFFERED);
   const own = async (address: ChatAddress, signal: AbortSignal) => {
     await deps.ready(signal);

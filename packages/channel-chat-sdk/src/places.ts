@@ -8,7 +8,7 @@ export interface ChatLocation {
   readonly chatId: string;
   readonly threadId: string | undefined;
   readonly isDirect: boolean;
-  /** The id of the first message of the thread, on platforms whose thread ids contain it. */
+  /** The id of a thread's first message, on platforms whose thread ids contain it. */
   readonly root: string | undefined;
 }
 
@@ -22,8 +22,8 @@ const KIND = 'place';
 const MAX_KNOWN = 10_000;
 
 /**
- * Converts between the thread ids of adapters and chats with threads. A Chat SDK thread id consists
- * of the adapter's name, the channel's id, and the thread. Teams ids contain the service URL for
+ * Converts between adapters' thread ids and chats with threads. A Chat SDK thread id consists of
+ * the adapter's name, the channel's id, and the thread. Teams ids contain the service URL for
  * messages, which is stored for each chat.
  */
 export class LocationConverter {
@@ -38,7 +38,7 @@ export class LocationConverter {
     this.#values = values;
   }
 
-  /** Finds the location of a thread; `raw` is the event that named the thread. */
+  /** Finds the location of a thread; `raw` is the event that contained the thread id. */
   async of(threadId: string, raw?: unknown): Promise<ChatLocation> {
     const { name } = this.#adapter;
     if (name === 'teams') return this.#ofTeams(threadId);
@@ -50,13 +50,13 @@ export class LocationConverter {
       threadId === channelId
         ? ''
         : removePrefix(threadId, threadId.startsWith(channelId) ? `${channelId}:` : `${name}:`);
-    // In a thread id of Google Chat, a marker for direct messages takes the place of the thread.
+    // For direct messages, a Google Chat thread id contains a marker instead of the thread.
     const thread = rest === '' || (name === 'gchat' && isDirect) ? undefined : rest;
     const root = thread === undefined ? undefined : getRootMessageId(name, chatId, thread);
     return { chatId, threadId: thread, isDirect, root };
   }
 
-  /** The thread id that the adapter needs to send to a chat. */
+  /** The thread id with which the adapter can send to a chat. */
   async threadIdOf({ chatId, threadId }: ChatAddress): Promise<string> {
     const { name } = this.#adapter;
     if (name === 'teams') return this.#teamsThreadId(chatId, threadId);
@@ -135,7 +135,7 @@ function getRootMessageId(name: string, chatId: string, thread: string): string 
 
 const Space = z.object({ type: z.string().optional(), spaceType: z.string().optional() });
 const Payload = z.object({ space: Space });
-/** An event of Google Chat, or a space as its API returns it. */
+/** A Google Chat event, or a space as the Google Chat API returns it. */
 const SpaceSource = z.union([
   z.object({ chat: z.object({ messagePayload: Payload }) }).transform((e) => e.chat.messagePayload),
   z
@@ -152,7 +152,7 @@ function isDirectSpace(space: z.infer<typeof Space> | undefined): boolean {
   return space?.type === 'DM' || space?.spaceType === 'DIRECT_MESSAGE';
 }
 
-/** A thread that a message opens belongs to that message. */
+/** A thread opened by a message belongs to that message. */
 export function toChat(
   { chatId, threadId, isDirect }: ChatLocation,
   title: string | undefined,

@@ -6,8 +6,8 @@ const slack = getTraits('@chat-adapter/slack');
 const body = (text: string) => ({ text, plain: `plain ${text}` });
 const buttons = [{ label: 'Yes', data: '/approve A', style: 'success' as const }];
 
-describe('posting a part through an adapter', () => {
-  it('sends raw text in which the adapter replaces no placeholders', () => {
+describe('posting a message part through an adapter', () => {
+  it('sends raw text in which the adapter does not replace any placeholders', () => {
     expect(toPostable({ body: body('use {{emoji:wave}} and {{ x }}') }, slack)).toEqual({
       raw: 'use {{\u2060emoji:wave}} and {{ x }}',
     });
@@ -48,7 +48,7 @@ describe('posting a part through an adapter', () => {
     expect(contents.join('\n')).toBe(text);
   });
 
-  it('[G05] sends only the text when the buttons or the text do not fit into a card', () => {
+  it('[G05] sends only the text if the buttons or the text do not fit into a card', () => {
     const whatsapp = getTraits('@chat-adapter/whatsapp');
     const four = [1, 2, 3, 4].map((n) => ({ label: `${n}`, data: `${n}` }));
     expect(toPostable({ body: body('x'), buttons: four }, whatsapp)).toEqual({ raw: 'x' });

@@ -19,14 +19,14 @@ export function isCard(message: AdapterPostableMessage): boolean {
 }
 
 /**
- * The message that an adapter posts for a part without a file: text, or a card if there are
+ * Returns what an adapter posts for a message part without a file: text, or a card if there are
  * buttons.
  */
 export function toPostable(
   { body, buttons }: Pick<OutboundPart, 'body' | 'buttons'>,
   traits: PlatformTraits,
 ): AdapterPostableMessage {
-  // These platforms use different markup in cards than in messages.
+  // These platforms use different markup in cards and in messages.
   const blocks = splitIntoBlocks(
     escapeEmojiTokens(traits.cards === 'plain' ? body.plain : body.text),
     traits,
@@ -45,7 +45,7 @@ function fitsButtonLimit(buttons: readonly Button[], { maxButtons }: PlatformTra
 
 function toButton({ label, data, style }: Button, index: number, { maxLabel }: PlatformTraits) {
   return CardButton({
-    // Button ids must be unique within a message; the data of two buttons may be equal.
+    // Button ids must be unique within a message, but two buttons may have the same data.
     id: `b${index}`,
     value: data,
     label: label.length > maxLabel ? `${label.slice(0, maxLabel - 1)}…` : label,
@@ -54,8 +54,8 @@ function toButton({ label, data, style }: Button, index: number, { maxLabel }: P
 }
 
 /**
- * The text in blocks of the maximum length, split at line breaks where possible; undefined if there
- * are too many.
+ * The text in blocks of at most the maximum length, split at line breaks where possible; undefined
+ * if there are too many blocks.
  */
 function splitIntoBlocks(text: string, { blocks }: PlatformTraits): readonly string[] | undefined {
   if (blocks === undefined) return [text];

@@ -51,7 +51,7 @@ export async function probePlatform(
   if (question === undefined) {
     return {
       kind: 'unknown',
-      reason: `only incoming messages can show whether the secrets of ${name} work`,
+      reason: `only incoming messages can show whether the secrets for ${name} work`,
     };
   }
   const { host } = new URL(question.url);
@@ -77,15 +77,15 @@ export async function probePlatform(
     return {
       kind: 'problem',
       reason: `${host} cannot be reached: ${removeSecrets(reasonOf(thrown), options)}`,
-      fix: `Check the network and DNS of this machine: ${host} must be reachable.`,
+      fix: `Check this machine's network and DNS: ${host} must be reachable.`,
       retryable: true,
     };
   }
 }
 
 /**
- * The message of a failed request may quote the header that could not be sent, which contains the
- * secret.
+ * The error message of a failed request may quote the header that could not be sent, which contains
+ * the secret.
  */
 function removeSecrets(reason: string, options: AccountOptions): string {
   return Object.values(options)
@@ -128,7 +128,7 @@ const SlackAnswer = z.object({
   user: z.string().default('the bot'),
   team: z.string().default('a workspace'),
 });
-/** Without these settings the bot neither receives messages nor answers them. */
+/** Without these permissions, the bot cannot receive or answer messages. */
 const SLACK_SCOPES = ['chat:write', 'app_mentions:read', 'im:history'];
 
 function askSlack({ botToken, apiUrl }: AccountOptions): PlatformQuestion {
@@ -142,7 +142,7 @@ function askSlack({ botToken, apiUrl }: AccountOptions): PlatformQuestion {
         return {
           kind: 'refused',
           reason: `Slack refuses the bot token (${error})`,
-          fix: 'Copy it again from the page OAuth & Permissions of your app at api.slack.com/apps; if the app was removed, install it to the workspace first.',
+          fix: 'Copy it again from the page OAuth & Permissions of your app at api.slack.com/apps. If the app was removed, install it in the workspace first.',
         };
       }
       const scopes = headers
@@ -153,8 +153,8 @@ function askSlack({ botToken, apiUrl }: AccountOptions): PlatformQuestion {
       if (missing.length === 0) return { kind: 'works', as: `@${user} in ${team}` };
       return {
         ...{ kind: 'works', as: `@${user} in ${team}` },
-        warning: `The app has no ${missing.join(' and no ')}`,
-        fix: 'Add that under OAuth & Permissions, Bot Token Scopes, and install the app again.',
+        warning: `The app does not have ${missing.join(' or ')}`,
+        fix: 'Add the missing scopes under OAuth & Permissions, Bot Token Scopes, and install the app again.',
       };
     },
   };
@@ -191,7 +191,7 @@ function askGitHub(options: AccountOptions, clock: () => number): PlatformQuesti
           kind: 'refused',
           reason: `GitHub refuses ${what} (status ${status})`,
           fix: isApp
-            ? "Copy the App ID, and generate a private key, on the GitHub App's page."
+            ? "On the GitHub App's page, copy the App ID and generate a private key."
             : 'Create a token under Settings, Developer settings, Personal access tokens.',
         };
       }
@@ -206,14 +206,14 @@ function askGitHub(options: AccountOptions, clock: () => number): PlatformQuesti
   };
 }
 
-/** The lifetime of an app token, in s; GitHub allows ten minutes. */
+/** The lifetime (s) of an app token; GitHub allows ten minutes. */
 const APP_TOKEN_SECONDS = 300;
 
 /** The signed token with which a GitHub App identifies itself; null if the key is unusable. */
 function signAppToken(appId: string, privateKey: string, now: number): string | null {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const at = Math.floor(now / 1_000);
-  // Backdated by a minute, because GitHub's clock may be behind.
+  // The time is a minute in the past, because GitHub's clock may be behind.
   const claims = { iss: appId, iat: at - 60, exp: at + APP_TOKEN_SECONDS };
   const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claims)}`;
   try {
@@ -247,7 +247,7 @@ function askLinear({ apiKey, accessToken, apiUrl }: AccountOptions): PlatformQue
         return {
           kind: 'refused',
           reason: `Linear refuses the ${apiKey === undefined ? 'access token' : 'API key'} (status ${status})`,
-          fix: 'Create an API key under Settings, Security & access, with the account that answers.',
+          fix: 'With the account that answers, create an API key under Settings, Security & access.',
         };
       }
       const { viewer, organization } = found;

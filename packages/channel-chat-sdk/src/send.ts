@@ -7,7 +7,7 @@ import type { LocationConverter } from './places.ts';
 import { escapeEmojiTokens, isCard, toPostable, toPostableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
 
-/** Sends a file and its caption as one message, for adapters that would send two. */
+/** Sends a file and its caption as one message, for adapters that would send two messages. */
 export type FileUploader = (
   address: ChatAddress,
   file: { readonly name: string; readonly bytes: Uint8Array; readonly caption: string },
@@ -23,11 +23,11 @@ export interface SendDeps {
   /** Runs a send whose message carries a key, on platforms that support keys. */
   readonly keyed?: (<T>(key: string, send: () => Promise<T>) => Promise<T>) | undefined;
   readonly isReady: () => boolean;
-  /** Called when the platform rejects the account itself, and when it accepts a call. */
+  /** Called when the platform rejects the account itself, and when the platform accepts a call. */
   readonly accountIs: (state: 'refused' | 'accepted', reason: string) => void;
 }
 
-/** Sends one part; rejects only with a `ChannelError`. */
+/** Sends one message part; rejects only with a `ChannelError`. */
 export async function sendPart(
   deps: SendDeps,
   part: OutboundPart,
@@ -52,7 +52,7 @@ export async function sendPart(
     const { isAccount, reason } = toCallFailure(thrown);
     if (isAccount) deps.accountIs('refused', reason);
     const error = toSendError(thrown, what);
-    // Nothing was sent before the start, whatever the error says.
+    // Nothing was sent before the start, regardless of what the error says.
     if (isStarted || error.failure.kind !== 'unknown-outcome') throw error;
     throw new ChannelError({ kind: 'transient', untried: true }, error.message, thrown);
   }
@@ -74,7 +74,7 @@ async function postPart(
     } catch (thrown) {
       const { kind } = toCallFailure(thrown).failure;
       if (kind !== 'refused-format' || !isCard(message)) throw thrown;
-      // A question can also be answered by its number or code, so the buttons are left out.
+      // People can also answer a question with its number or code, so the buttons are left out.
       return postText(adapter, threadId, toPostableText(body), route.replyToMessageId);
     }
   }
@@ -89,9 +89,9 @@ async function postPart(
   return { platformMessageId: sent.id };
 }
 
-/** Nothing was tried, because the account is not connected yet. */
+/** There was no attempt, because the account is not connected yet. */
 export function createNotReadyError(what: string): ChannelError {
-  const message = `${what}: not connected yet; Parley will try again once it is.`;
+  const message = `${what}: not connected yet. Parley will try again once it is connected.`;
   return new ChannelError({ kind: 'transient', untried: true }, message);
 }
 

@@ -17,7 +17,7 @@ export { findInstallCommand } from './adapter-facts.ts';
 
 /** A value that *Set up* asks for. */
 interface SetUpValue {
-  /** The name of an option, or of a variable if the adapter was not tested. */
+  /** The name of an option, or of a variable if the adapter is untested. */
   readonly key: string;
   readonly label: string;
   /** A sentence that explains the value and where to find it. */
@@ -38,7 +38,7 @@ export interface OfferedPlatform {
   readonly isUntested?: true;
 }
 
-/** The platforms that can be set up, those with tested adapters first. */
+/** The platforms that can be set up, starting with those that have tested adapters. */
 export function listOfferedPlatforms(): readonly OfferedPlatform[] {
   const others = listOfferedAdapters().filter(
     (adapter) => findPlatform(getUseSetting(adapter)) === undefined,
@@ -65,7 +65,7 @@ function offerTestedPlatform(platform: Platform): OfferedPlatform {
   };
 }
 
-/** The options that every way of connecting in *Set up* needs. */
+/** The options that are needed for every connection mode in *Set up*. */
 function listRequiredOptions({ needs, asks }: Platform): ReadonlySet<string> {
   const all = typeof needs === 'function' ? needs({}) : needs;
   const asked = all.map((ways) => ways.filter((way) => way.every((key) => asks.includes(key))));
@@ -83,7 +83,7 @@ function offerUntestedPlatform(adapter: CatalogAdapter): OfferedPlatform {
   }));
   return {
     ...{ channel, use, asks, name, notDurable: [], isUntested: true },
-    needs: `${description} Parley's tests do not cover the adapter ${use}; its documentation says where to find these values.`,
+    needs: `${description} Parley's tests do not cover the adapter ${use}; see its documentation for these values.`,
   };
 }
 
@@ -96,7 +96,7 @@ function toAccountSettings(use: string, given: AccountOptions): AccountOptions {
   return { [getSettingsBlock(use)]: given };
 }
 
-/** The problems with the values that a person entered, named by the labels of the form. */
+/** The problems with the values that a person entered, each described by the field's label. */
 export function findValueProblems(
   { use, asks }: OfferedPlatform,
   given: AccountOptions,

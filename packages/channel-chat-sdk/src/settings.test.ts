@@ -100,20 +100,20 @@ describe('[F15] the settings of a tested adapter', () => {
     [
       ...(['WhatsApp Cloud with the number itself', WHATSAPP] as const),
       { ...META, verifyToken: 'c', phoneNumberId: '+49 151 1234567' },
-      ['options.phoneNumberId: the id of a phone number, which has only digits'],
+      ['options.phoneNumberId: the id of a phone number, which consists only of digits'],
     ],
-  ])('report what is missing or wrong: %s', (_what, use, options, expected) => {
+  ])('report missing and incorrect values: %s', (_what, use, options, expected) => {
     expect(wrong(use, options)).toEqual(expected);
   });
 
-  it("parse a service account's key from text, and accept the parsed key again", () => {
+  it("allow a service account's key as text, and accept the parsed key again", () => {
     const options = { credentials: JSON.stringify(KEY), endpointUrl: 'https://a.b' };
     const { data } = check(GOOGLE_CHAT, options);
     expect(data?.options.credentials).toEqual(KEY);
     expect(check(GOOGLE_CHAT, data?.options ?? {}).data).toEqual(data);
   });
 
-  it('always verify calls from Google, whatever the environment says', () => {
+  it('always verify calls from Google, regardless of the environment', () => {
     const { data } = check(GOOGLE_CHAT, { credentials: KEY, endpointUrl: 'https://a.b' });
     expect(data?.options.disableSignatureVerification).toBe(false);
   });
@@ -123,7 +123,7 @@ describe('[F15] the settings of a tested adapter', () => {
     [{ appToken: 'xapp-1' }, 'socket'],
     [{ appToken: 'xapp-1', signingSecret: 'b' }, 'webhook'],
     [{ appToken: 'xapp-1', signingSecret: 'b', mode: 'socket' }, 'socket'],
-  ])('choose how Slack messages arrive: %j', (options, mode) => {
+  ])('decide how Slack messages arrive: %j', (options, mode) => {
     const { data } = check(SLACK, { botToken: 'xoxb-1', ...options });
     expect(data?.options.mode).toBe(mode);
   });
@@ -137,7 +137,7 @@ describe('[F15] the settings of an untested adapter', () => {
 
   it("require the catalog's variables if there are no options", () => {
     expect(wrong(RESEND, {})).toEqual([
-      'env: a block with RESEND_API_KEY and RESEND_WEBHOOK_SECRET, which may also be in the environment, or be given as options',
+      'env: a block with RESEND_API_KEY and RESEND_WEBHOOK_SECRET; you can also set them in the environment or as options',
     ]);
     expect(wrong(RESEND, {}, { RESEND_API_KEY: 'a' })[0]).toContain('a block with RESEND_WEBHOOK');
     expect(wrong(RESEND, {}, { RESEND_API_KEY: 'a', RESEND_WEBHOOK_SECRET: 'b' })).toEqual([]);

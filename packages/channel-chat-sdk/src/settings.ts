@@ -15,8 +15,8 @@ export interface ChatSdkSettings {
   /** The argument of the adapter's factory. */
   readonly options: AccountOptions;
   /**
-   * Variables set in `process.env` while the adapter's factory runs, for adapters that read their
-   * secrets only from there.
+   * Variables that are set in `process.env` while the adapter's factory runs, for adapters that
+   * read their secrets only from there.
    */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -30,17 +30,17 @@ export const AnyAdapterSettings = z
       .record(z.string(), z.unknown())
       .default({})
       .describe(OPTIONS)
-      .meta({ title: 'Options of the adapter' }),
+      .meta({ title: 'Adapter options' }),
     env: z
       .record(z.string(), z.string())
       .default({})
       .describe(
         'Environment variables for an adapter that reads its secrets only from the environment. Only this adapter sees them.',
       )
-      .meta({ title: 'Variables of the adapter' }),
+      .meta({ title: 'Adapter variables' }),
   })
   .describe('A platform connected by a Chat SDK adapter.')
-  .meta({ title: 'A platform of Chat SDK' });
+  .meta({ title: 'Chat SDK platform' });
 
 /**
  * The schema of an account that uses the adapter `use`. The options of tested adapters are
@@ -57,7 +57,7 @@ const useOf = (use: string) =>
     .literal(use)
     .default(use)
     .describe("The adapter's npm package.")
-    .meta({ title: 'Package of the adapter' });
+    .meta({ title: 'Adapter package' });
 
 function createTestedSchema(platform: Platform): z.ZodType<ChatSdkSettings> {
   const { use, name, options, complete } = platform;
@@ -71,22 +71,22 @@ function createTestedSchema(platform: Platform): z.ZodType<ChatSdkSettings> {
     })
     .transform((given) => complete?.(given) ?? given)
     .prefault({})
-    .describe(`Options of the ${name} adapter.`)
-    .meta({ title: 'Options of the adapter' });
+    .describe(`Options for the ${name} adapter.`)
+    .meta({ title: 'Adapter options' });
   return z
     .strictObject({ use: useOf(use), options: Options, env: NoVariables })
     .describe(`${name}, through the adapter ${use}.`)
     .meta({ title: name });
 }
 
-/** Tested adapters take all of their settings as options. */
+/** Tested adapters accept all of their settings as options. */
 const NoVariables = z
   .strictObject({})
   .default({})
-  .describe('Not needed: this adapter takes all of its settings as options.')
-  .meta({ title: 'Variables of the adapter' });
+  .describe('Not needed: this adapter accepts all of its settings as options.')
+  .meta({ title: 'Adapter variables' });
 
-/** The missing options, each with a phrase that describes its value. Pure. */
+/** The missing options, each with a description of its value. Pure. */
 function findMissingOptions(
   { options, needs }: Pick<Platform, 'options' | 'needs'>,
   given: AccountOptions,
@@ -95,7 +95,7 @@ function findMissingOptions(
   const all = typeof needs === 'function' ? needs(given) : needs;
   return all.flatMap((ways) => {
     if (ways.some((way) => way.every(has))) return [];
-    // If a person has started with one set of options, the alternatives are not mentioned.
+    // If a person has begun to enter one set of options, the alternatives are not mentioned.
     const begun = ways.find((way) => way.some(has));
     const way = begun ?? ways[0] ?? [];
     const others = begun === undefined ? ways.filter((one) => one !== way) : [];
@@ -131,14 +131,14 @@ function createUntestedSchema(
       if (ways.length === 0 || ways.some((way) => way.every(has))) return;
       const texts = ways.map((way) => way.filter((one) => !has(one)).map(({ key }) => key));
       const list = texts.map((keys) => keys.join(' and ')).join(', or ');
-      const message = `a block with ${list}, which may also be in the environment, or be given as options`;
+      const message = `a block with ${list}; you can also set them in the environment or as options`;
       context.addIssue({ code: 'custom', path: ['env'], message });
     })
     .describe(`${name}, through the adapter ${use}, which Parley's tests do not cover.`)
     .meta({ title: name });
 }
 
-/** The secrets that an adapter reads from the environment of this process. */
+/** The secrets that an adapter reads from this process's environment. */
 export function listSecretsFromEnvironment(use: string, env: EnvVariables): readonly string[] {
   return listEnvVariables(use).flatMap(({ key, secret, aliases = [] }) =>
     secret ? [key, ...aliases].flatMap((name) => env[name] || []) : [],

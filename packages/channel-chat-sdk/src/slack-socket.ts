@@ -16,7 +16,7 @@ interface SocketClient {
 export interface SocketDeps {
   readonly appToken: string;
   readonly apiUrl: string | undefined;
-  /** The adapter accepts socket events only with this secret. */
+  /** The adapter accepts events from the socket only with this secret. */
   readonly secret: string;
   /** Passes an event to the adapter; resolves to 200 once the event is stored. */
   readonly deliver: (request: Request) => Promise<Response>;
@@ -29,13 +29,13 @@ const Envelope = z.object({
   retry_num: z.number().optional(),
   ack: z.custom<() => Promise<void>>((value) => typeof value === 'function'),
 });
-/** The time limit for opening and for closing a connection, in ms. */
+/** The time limit (ms) for opening and for closing a connection. */
 const [OPEN_WITHIN_MS, CLOSE_WITHIN_MS] = [15_000, 5_000];
 
 /**
  * Slack's socket mode. The adapter's own implementation acknowledges an event before handling it,
- * so a crash would lose the event. Here each event is passed to the adapter as a request and
- * acknowledged once it is stored; otherwise Slack sends it again.
+ * so a crash would lose the event. Here, each event is passed to the adapter as a request and
+ * acknowledged only once it is stored. Otherwise, Slack sends it again.
  */
 export class SlackSocket {
   readonly #deps: SocketDeps;
@@ -46,7 +46,7 @@ export class SlackSocket {
 
   /**
    * Opens a connection, calls `opened`, and resolves when the connection ends or the signal is
-   * aborted; rejects if the connection cannot be opened.
+   * aborted. Rejects if the connection cannot be opened.
    */
   async hold(opened: () => void, signal: AbortSignal): Promise<void> {
     const client = await this.#client();
@@ -67,7 +67,7 @@ export class SlackSocket {
       });
       await Promise.race([starting, ended]);
       timeout.removeEventListener('abort', end);
-      if (!isOpen) throw new Error('Slack opened no connection');
+      if (!isOpen) throw new Error('Slack did not open a connection');
       opened();
       await ended;
     } finally {
@@ -102,8 +102,8 @@ export class SlackSocket {
   }
 
   /**
-   * The socket client is a dependency of the adapter, so it may be nested below or installed beside
-   * it.
+   * The socket client is a dependency of the adapter, so it may be installed inside the adapter's
+   * folder or beside it.
    */
   async #client(): Promise<SocketClient> {
     const { appToken, apiUrl, log } = this.#deps;
@@ -133,7 +133,7 @@ export function getSocketToken(options: Readonly<Record<string, unknown>>): stri
   throw new ParleyError({
     code: 'chat-sdk-slack-app-token',
     message:
-      "Slack's socket mode needs the option appToken: the app-level token xapp-… of the app.",
+      "Slack's socket mode requires the option appToken, which is the app-level token xapp-… of the app.",
     retryable: false,
   });
 }

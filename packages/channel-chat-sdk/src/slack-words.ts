@@ -77,7 +77,7 @@ async function toText(text: string, { nameOf }: ReadingContext): Promise<string>
   return plain.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
-/** `<!here>`, `<!subteam^S1|@group>`, `<!date^…|text>`. */
+/** Tokens such as `<!here>`, `<!subteam^S1|@group>` and `<!date^…|text>`. */
 function formatSpecialMention(id: string, label: string | undefined): string {
   if (label !== undefined) return label;
   return `@${id.split('^')[0]}`;

@@ -13,16 +13,17 @@ export interface SlackApi {
 }
 
 /**
- * The deadline of a call, in ms; shorter than that of a send, so that its error can still be
- * reported.
+ * The deadline (ms) for a call. It is shorter than the deadline for a send, so that the error can
+ * still be reported.
  */
 const CALL_TIMEOUT_MS = 14_000;
 const SLACK_HOSTS = /(?:^|\.)slack(?:-edge|-files)?\.com$/;
 
 /**
  * Adds the adapter options that Parley requires. Slack's client would retry calls for half an hour;
- * the outbox does the retries instead. In socket mode Parley keeps the connection, so that an event
- * is acknowledged after it is stored; the adapter then accepts events only with the secret.
+ * the outbox does the retries instead. In socket mode, Parley manages the connection, so that an
+ * event is acknowledged only after it is stored. The adapter then accepts events only with the
+ * secret.
  */
 export function createSlackOptions(
   options: Readonly<Record<string, unknown>>,
@@ -33,7 +34,7 @@ export function createSlackOptions(
     throw new ParleyError({
       code: 'chat-sdk-slack-workspaces',
       message:
-        'Parley serves one Slack workspace per account. Give each workspace its own account with a botToken instead of clientId and clientSecret.',
+        'Parley serves one Slack workspace per account. Configure a separate account with a botToken for each workspace, instead of clientId and clientSecret.',
       retryable: false,
     });
   }
@@ -72,7 +73,7 @@ function getSlackApi(adapter: Adapter): SlackApi {
 const Identity = z.object({ user: z.string(), team_id: z.string() });
 
 /**
- * Asks Slack for the bot's identity; rejects when the token is refused or Slack cannot be reached.
+ * Asks Slack for the bot's identity; rejects if the token is refused or Slack cannot be reached.
  */
 export async function identifySlack(
   adapter: Adapter,
@@ -81,7 +82,7 @@ export async function identifySlack(
   return { userName: user, teamId: team_id };
 }
 
-/** An edit that contains only text leaves a message's blocks, including its buttons. */
+/** An edit that contains only text does not change a message's blocks, including its buttons. */
 export function createSlackReword(adapter: Adapter): RewordMessage {
   return async ({ chatId: channel }, ts, { text }) => {
     await getSlackApi(adapter).apiCall('chat.update', { channel, ts, text, blocks: [] });
@@ -92,7 +93,7 @@ const UploadUrl = z.object({ upload_url: z.string(), file_id: z.string() });
 
 /**
  * Uploads a file and shares it together with its caption. The adapter would share the file and then
- * post the caption as a second message, and only one of them might arrive.
+ * post the caption as a second message, so that only one of them might arrive.
  */
 export function createSlackUpload(adapter: Adapter): FileUploader {
   return async ({ chatId, threadId }, { name, bytes, caption }, signal, onStart) => {
@@ -138,7 +139,7 @@ export function createSlackDownload(options: Readonly<Record<string, unknown>>):
   };
 }
 
-/** Whether a part that was not found in a chat is certainly missing from it. */
+/** Whether a message part that was not found in a chat is certainly missing from the chat. */
 export type AbsenceCheck = (
   part: Pick<OutboundPart, 'route'>,
   before: BeforePart,
@@ -148,14 +149,14 @@ const Messages = z.object({
   messages: z.array(z.object({ ts: z.string(), user: z.string().optional() })),
   has_more: z.boolean().optional(),
 });
-/** The ids of Slack messages are timestamps; those of files are not. */
+/** Slack message ids are timestamps, but file ids are not. */
 const TIME = /^\d{10}\.\d{6}$/;
 const MAX_READ = 200;
 
 /**
- * Reads the messages in a chat or thread since the latest one that was known before the part. The
- * part is certainly missing if the bot has written nothing since then; any unknown message of the
- * bot could be the part in a form that Slack has changed.
+ * Reads the messages in a chat or thread since the latest message that was known before the part.
+ * The part is certainly missing if the bot has written nothing since then. Otherwise, any unknown
+ * message from the bot could be the part in a form that Slack has changed.
  */
 export function createSlackAbsenceCheck(adapter: Adapter): AbsenceCheck {
   return async ({ route: { chatId: channel, threadId: ts } }, { known }) => {

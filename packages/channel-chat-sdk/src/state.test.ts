@@ -23,7 +23,7 @@ function scene() {
   return { values, current, open, pass };
 }
 
-describe('the state of an adapter', () => {
+describe("an adapter's state", () => {
   it('[D01] applies the values that an event has written only after the event is stored', async () => {
     const { current, open } = scene();
     const state = open();
@@ -73,7 +73,7 @@ describe('the state of an adapter', () => {
     expect(await open().get('address')).toBe('y');
   });
 
-  it('sets a value only if there is none, and keeps the latest items of a list', async () => {
+  it('sets a value only if there is none yet, and keeps the latest items in a list', async () => {
     const { open } = scene();
     const state = open();
     expect(await state.setIfNotExists('a', 1)).toBe(true);

@@ -8,28 +8,28 @@ interface StateDeps {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly current: CurrentEvent;
-  /** The value of a key that was never set; null for most keys. */
+  /** The value for a key that was never set; null for most keys. */
   readonly assume: (key: string) => unknown;
 }
 
 const Stored = z.object({ value: z.unknown(), until: z.number().optional() });
 const KIND = 'state';
 /**
- * A value that expires sooner than this (in ms) is a cache that the adapter can refill, and stays
- * in memory. Users, channel names and delivered events are such caches; installations, identities
- * and Teams addresses are stored.
+ * A value with a shorter lifetime (ms) than this is a cache that the adapter can refill, so it
+ * stays in memory. Users, channel names and delivered events are such caches. Installations,
+ * identities and Teams addresses are stored.
  */
 const STORED_FROM_MS = 10 * 24 * 60 * 60_000;
 const MAX_CACHED = 20_000;
 const MAX_LIST = 1_000;
 
 /**
- * The state of an adapter, kept in the store of its account. Each account is served by a single
- * gateway, so locks can be in memory.
+ * An adapter's state, kept in its account's store. Each account is served by a single gateway, so
+ * locks can be in memory.
  */
 export class ChatState implements StateAdapter {
   readonly #deps: StateDeps;
-  /** Null when the store has no such value. */
+  /** Null if the store does not contain the value. */
   readonly #known = new BoundedMap<string, StoredValue | null>(MAX_CACHED);
   readonly #locks = new Map<string, Lock>();
 
@@ -112,7 +112,7 @@ export class ChatState implements StateAdapter {
     this.#locks.delete(threadId);
   }
 
-  // Adapters do not use the queue, which belongs to the class `Chat` and is replaced by the inbox.
+  // Adapters do not use the queue. It belongs to the `Chat` class and is replaced by the inbox.
   async enqueue(_threadId: string, _entry: QueueEntry): Promise<number> {
     throw new Error("Messages wait in Parley's inbox, not in an adapter's state.");
   }
@@ -148,7 +148,7 @@ export class ChatState implements StateAdapter {
     for (const [key, value] of changed) {
       const before = this.#known.get(key);
       const isStored = value !== null && this.#isStored(value);
-      // A value that was never stored need not be deleted.
+      // A value that was never stored does not need to be deleted.
       const wasStored = before === undefined || (before !== null && this.#isStored(before));
       if (isStored) stored.push({ kind: KIND, id: key, value: JSON.stringify(value) });
       else if (wasStored && value === null) stored.push({ kind: KIND, id: key, value: null });

@@ -15,7 +15,7 @@ const Mention = z.object({
 const Html = z.object({ contentType: z.literal('text/html'), content: z.string() });
 
 const LINK = /<a\b[^>]*\bhref="([^"]+)"[^>]*>(.*?)<\/a>/gis;
-/** How Teams marks quoted and forwarded text, which the sender did not type. */
+/** How Teams marks quoted and forwarded text, which was not typed by the sender. */
 const QUOTED = /schema\.skype\.com\/(?:Reply|Forward)/i;
 const CHARACTERS: Readonly<Record<string, string>> = {
   ...{ lt: '<', gt: '>', amp: '&', quot: '"', nbsp: ' ' },
@@ -23,8 +23,8 @@ const CHARACTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a Teams message from its raw text, because the adapter parses it as Markdown and loses
- * characters that people typed. Link targets are only in the accompanying HTML.
+ * Reads a Teams message from its raw text. The adapter would parse it as Markdown and lose
+ * characters that people typed. Only the accompanying HTML contains link targets.
  */
 export function readTeams(
   { raw, text, isMention }: Message,

@@ -14,18 +14,15 @@ export interface BotNames {
 export interface ReadingContext {
   readonly platform: string;
   readonly bot: BotNames;
-  /** The display name of a user. */
   readonly nameOf: (userId: string) => Promise<string | undefined>;
 }
 
-/** The content of a message, and how much of it its sender typed. */
+/** The content of a message, and how much of it the sender typed. */
 export interface MessageWords
   extends Pick<InboundMessage, 'text' | 'authored' | 'quotation' | 'replyTo' | 'mentions'> {
-  /** Whether the text addresses the bot. */
   readonly isMention: boolean;
-  /** The organization or workspace around the chat, which access lists may name. */
+  /** The organization or workspace that contains the chat; access lists can name it. */
   readonly within?: string | undefined;
-  /** The sender's Slack workspace. */
   readonly senderTeamId?: string | undefined;
 }
 
@@ -39,7 +36,7 @@ interface MessageFacts {
   readonly title: string | undefined;
   /** Whether the channel is shared with another organization. */
   readonly isExternal: boolean;
-  /** Whether the thread began with a message from or to the bot. */
+  /** Whether the thread began with a message from the bot or with one that addressed it. */
   readonly isOurThread: boolean;
 }
 
@@ -56,7 +53,7 @@ export function toInbound(message: Message, facts: MessageFacts): InboundMessage
   const isFromOurTeam = senderTeamId !== undefined && senderTeamId === bot.teamId;
   const isOutsider = isExternal && !isFromOurTeam;
   const missing = describeUnreadFiles(read.unread, chat.type);
-  // Text from members of another organization in a shared channel counts as text from outsiders.
+  // In a shared channel, text from members of another organization counts as text from outsiders.
   const typed = isOutsider ? {} : missing === '' ? authored : { ...authored, text: undefined };
   return {
     channel,
@@ -77,9 +74,9 @@ export function toInbound(message: Message, facts: MessageFacts): InboundMessage
 }
 
 /**
- * The first message of a thread belongs to the thread only if it addresses the bot, which answers
- * in that thread. Otherwise the message belongs to the channel, whose recent messages become the
- * context of the next thread.
+ * The first message of a thread belongs to the thread only if it addresses the bot, which then
+ * answers in that thread. Otherwise the message belongs to the channel, whose recent messages
+ * become the context of the next thread.
  */
 function resolveThreadLocation(
   place: ChatLocation,

@@ -19,7 +19,7 @@ describe('the capabilities of an account', () => {
     ['removeReaction', { react: false }],
     ['startTyping', { typing: false }],
     ['fetchMessages', { history: 'none' }],
-  ] as const)('[F04] omit what the adapter cannot do without %s', (method, lacking) => {
+  ] as const)('[F04] do not include what the adapter cannot do without %s', (method, lacking) => {
     const { [method]: _gone, ...others } = METHODS;
     const { growMs, ...within } = restrictTraits(slack, others as never);
     const { growMs: _all, ...whole } = slack;

@@ -2,8 +2,8 @@ import type { Capabilities, RenderTarget } from '@parley/core';
 import type { Adapter } from 'chat';
 
 /**
- * What a platform supports beyond the interface of its adapter: every adapter has a method for
- * edits, but some throw in it.
+ * What a platform supports beyond what its adapter's interface shows: every adapter has a method
+ * for edits, but in some adapters it throws.
  */
 export interface PlatformTraits {
   readonly target: RenderTarget;
@@ -14,21 +14,24 @@ export interface PlatformTraits {
   readonly buttons: boolean;
   /** The maximum length of a button label, in characters; longer labels are truncated. */
   readonly maxLabel: number;
-  /** `plain`: text next to buttons is shown without formatting. */
+  /** `plain`: text next to buttons appears without formatting. */
   readonly cards?: 'plain';
   /**
-   * The maximum length of a text block next to buttons, in characters, and the maximum number of
+   * The maximum length, in characters, of a text block next to buttons, and the maximum number of
    * blocks.
    */
   readonly blocks?: { readonly maxLength: number; readonly max: number };
-  /** The maximum number of buttons per message, if fewer than eight; more are all left out. */
+  /**
+   * The maximum number of buttons per message, if it is lower than eight; if there are more, all of
+   * them are left out.
+   */
   readonly maxButtons?: number;
   readonly media: Capabilities['media'];
   readonly maxFileBytes?: number;
   /** Whether the platform recognizes a second send with the same idempotency key. */
   readonly keyed?: true;
   readonly rates?: Capabilities['rates'];
-  /** How often the typing indicator must be repeated, in ms. */
+  /** The interval (ms) at which the typing indicator must be repeated. */
   readonly typingMs: number;
   /**
    * Whether the bot can read its own messages: in threads with `fetchMessages`, and in chats
@@ -36,7 +39,8 @@ export interface PlatformTraits {
    */
   readonly history: 'none' | 'thread' | 'channel';
   /**
-   * The minimum time between two edits of a growing answer, in ms; absent if answers do not grow.
+   * The minimum time (ms) between two edits of an unfinished answer; absent if unfinished answers
+   * are not shown.
    */
   readonly growMs?: number;
 }
@@ -45,7 +49,7 @@ export interface NamedTraits extends PlatformTraits {
   readonly platform: string;
 }
 
-/** An adapter that is not listed can only send text and receive messages. */
+/** An adapter that is not listed here can only send text and receive messages. */
 const UNKNOWN: PlatformTraits = {
   target: { dialect: 'gfm', maxLength: 2_000, unit: 'utf16' },
   edit: false,
@@ -66,7 +70,7 @@ const MB = 1_024 * 1_024;
 const TRAITS: Readonly<Record<string, PlatformTraits>> = {
   '@chat-adapter/slack': {
     ...UNKNOWN,
-    // Slack splits a longer text, and refuses to edit one.
+    // Slack splits a longer text, and refuses an edit with a longer text.
     target: { dialect: 'slack', maxLength: 4_000, unit: 'utf16' },
     edit: true,
     delete: true,
@@ -75,7 +79,7 @@ const TRAITS: Readonly<Record<string, PlatformTraits>> = {
     maxLabel: 75,
     blocks: { maxLength: 3_000, max: 40 },
     media: ALL_MEDIA,
-    // The whole file is loaded into memory.
+    // The adapter loads the whole file into memory.
     maxFileBytes: 100 * MB,
     // Slack allows one message a second in each channel, with short bursts.
     rates: { direct: { burst: 4, everyMs: 1_000 }, group: { burst: 4, everyMs: 1_000 } },
@@ -94,7 +98,8 @@ const TRAITS: Readonly<Record<string, PlatformTraits>> = {
     buttons: true,
     cards: 'plain',
     media: ['image'],
-    // The picture is part of the message, which is limited to 100 kB, and base64 adds a third.
+    // The picture is part of the message, which is limited to 100 kB, and base64 adds a third to
+    // the size.
     maxFileBytes: 70_000,
     // Teams allows 7 messages a second and 60 in 30 s per conversation.
     rates: { direct: { burst: 5, everyMs: 600 }, group: { burst: 5, everyMs: 600 } },
@@ -153,7 +158,9 @@ export function getTraits(use: string): PlatformTraits {
   return TRAITS[use] ?? UNKNOWN;
 }
 
-/** The traits that an adapter has methods for; an installed adapter may be older than its types. */
+/**
+ * The traits for which an adapter has methods; an installed adapter may be older than its types.
+ */
 export function restrictTraits(traits: NamedTraits, adapter: Partial<Adapter>): NamedTraits {
   const { growMs, ...others } = traits;
   const has = (method: keyof Adapter): boolean => typeof adapter[method] === 'function';
@@ -165,7 +172,8 @@ export function restrictTraits(traits: NamedTraits, adapter: Partial<Adapter>): 
     react: traits.react && has('addReaction') && has('removeReaction'),
     typing: traits.typing && has('startTyping'),
     history: has('fetchMessages') ? traits.history : 'none',
-    // Growing answers require deletion, because an unfinished one may have to be removed.
+    // Showing unfinished answers requires deletion, because an unfinished answer may have to be
+    // removed.
     ...(growMs !== undefined && edit && has('deleteMessage') && { growMs }),
   };
 }

@@ -13,15 +13,15 @@ interface WebhookDeps {
   readonly heard?: ((body: string) => void) | undefined;
 }
 
-/** The largest accepted request, in bytes. */
+/** The maximum size, in bytes, of an accepted request. */
 const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
-/** The time limit for an event, in ms; platforms give up earlier and send the event again. */
+/** The time limit (ms) for an event; platforms give up earlier and send the event again. */
 const MAX_EVENT_MS = 30_000;
 const NO_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Receives a platform's events. An event is answered after everything in it is stored (D01);
- * otherwise the answer is 503, and the platform sends the event again.
+ * Receives a platform's events. An event is acknowledged after everything in it is stored (D01).
+ * Otherwise, the answer is status 503, and the platform sends the event again.
  */
 export class Webhook implements HttpCapability {
   readonly open = true;
@@ -61,8 +61,8 @@ export class Webhook implements HttpCapability {
   }
 
   /**
-   * Passes one event to the adapter. Resolves once the event is stored, or with a 503 if storing
-   * failed. Never rejects.
+   * Passes one event to the adapter. Resolves once the event is stored, or with status 503 if it
+   * cannot be stored. Never rejects.
    */
   deliver(request: Request): Promise<Response> {
     if (!this.#isOpen) return Promise.resolve(new Response(null, { status: 503 }));

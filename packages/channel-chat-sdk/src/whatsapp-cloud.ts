@@ -31,13 +31,14 @@ const MAX_KNOWN = 5_000;
 
 /**
  * The delivery statuses that WhatsApp reports for accepted messages. A status contains the
- * message's key, so it confirms a send by an earlier process even though the bot cannot read the
- * history. A message can still fail after WhatsApp accepted it; only a status reports this.
+ * message's key. It can therefore confirm a message from an earlier process, even though the bot
+ * cannot read the history. A message can still fail after WhatsApp has accepted it, and only a
+ * status reports this.
  */
 export class CloudStatuses {
   readonly #deps: StatusDeps;
   readonly #sending = new AsyncLocalStorage<string>();
-  /** Message ids by the keys of their parts. */
+  /** Message ids, keyed by the keys of their message parts. */
   readonly #arrived = new BoundedMap<string, string>(MAX_KNOWN);
   readonly #waiting = new Map<string, (messageId: string) => void>();
 
@@ -66,7 +67,7 @@ export class CloudStatuses {
     for (const status of changes.flatMap(({ value }) => value.statuses ?? [])) this.#note(status);
   };
 
-  /** Waits for a status of the part; undefined once the signal is aborted. */
+  /** Waits for a status of the message part; undefined once the signal is aborted. */
   find(key: string, signal: AbortSignal): Promise<string | undefined> {
     const known = this.#arrived.get(key);
     if (known !== undefined || signal.aborted) return Promise.resolve(known);
@@ -90,7 +91,7 @@ export class CloudStatuses {
     log.warn({ code, title }, 'WhatsApp could not deliver a message that it had accepted');
     const day = new Date(clock()).toISOString().slice(0, 10);
     const whom = to === undefined ? 'somebody' : toLiteralMarkdown(to);
-    const text = `WhatsApp accepted a message for ${whom} and could not deliver it: ${toLiteralMarkdown(title)} (${code}).`;
+    const text = `WhatsApp accepted a message for ${whom} but could not deliver it: ${toLiteralMarkdown(title)} (${code}).`;
     notifyOwner(`undelivered ${code} ${to ?? ''} ${day}`, text).catch(() => undefined);
   }
 }

@@ -62,12 +62,12 @@ describe('reading the text of a message', () => {
     },
   );
 
-  it('[P18] leaves it to the core to decide what was typed, if the adapter is unknown', async () => {
+  it('[P18] leaves it to the core to decide what was typed if the adapter is unknown', async () => {
     const words = await readWords(said('hi'), reading('other'));
     expect(words.authored).toBeUndefined();
   });
 
-  it('[F16] includes the message that is replied to', async () => {
+  it('[F16] includes the original message of a reply', async () => {
     const message = said('yes', {}, { replyTo: said('really?') });
     expect((await readWords(message, reading('other'))).replyTo).toEqual({
       ...{ messageId: 'm1', senderId: 'U1', text: 'really?' },
@@ -92,7 +92,7 @@ describe('reading the text of a message', () => {
     });
   });
 
-  it('reads Google Chat messages without the mention, and treats those sent to the app as addressed to it', async () => {
+  it('reads Google Chat messages without the mention, and treats messages sent to the app as addressed to it', async () => {
     const raw = { chat: { messagePayload: { message: { argumentText: ' /new' } } } };
     expect(await readWords(said('@App /new', raw), reading('gchat'))).toMatchObject({
       ...{ text: '/new', isMention: true },

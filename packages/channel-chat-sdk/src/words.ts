@@ -5,7 +5,7 @@ import { readTeams } from './teams-words.ts';
 import type { BotNames, MessageWords, ReadingContext } from './to-inbound.ts';
 
 /**
- * Reads the text of a message. Adapters provide text without its formatting; what this loses (link
+ * Reads the text of a message. Adapters provide text without its formatting. What this loses (link
  * targets, who typed what) is read from the formatted text or from the raw event.
  */
 export async function readWords(message: Message, reading: ReadingContext): Promise<MessageWords> {
@@ -27,7 +27,7 @@ export async function readWords(message: Message, reading: ReadingContext): Prom
   }
 }
 
-/** The text with its link targets. */
+/** The text, including its link targets. */
 function formatText({ formatted, text }: Message): string {
   const shown = toPlainText(
     walkAst(structuredClone(formatted), (node) => {
@@ -62,7 +62,7 @@ function readText(message: Message, { bot }: ReadingContext, text: string): Mess
   };
 }
 
-/** Removes a leading mention of the bot, so that a command may follow it. */
+/** Removes a leading mention of the bot, so that a command can follow the mention. */
 function removeLeadingMention(text: string, bot: BotNames): string {
   return text.replace(new RegExp(`^\\s*${toMentionPattern(bot)}[\\s,:]*`, 'i'), '');
 }
@@ -98,11 +98,11 @@ const LinearRaw = z
 interface MarkdownBody {
   readonly body: string;
   readonly within: string | undefined;
-  /** A message in a session with the agent, which is always addressed to it. */
+  /** A message in a session with the agent; it always addresses the agent. */
   readonly isSession?: boolean;
 }
 
-/** People write Markdown on these platforms, and the model reads it unchanged. */
+/** People write Markdown on these platforms, and the model receives it unchanged. */
 function readMarkdown(
   message: Message,
   reading: ReadingContext,
@@ -120,8 +120,8 @@ const GoogleChatRaw = z.object({
 });
 
 /**
- * Google Chat sends an app only messages that address it, with `argumentText` leaving out the
- * mention; other messages in a space arrive through Pub/Sub.
+ * Google Chat sends an app only messages that address it, with an `argumentText` that leaves out
+ * the mention. Other messages in a space arrive through Pub/Sub.
  */
 function readGoogleChat(message: Message, reading: ReadingContext): MessageWords {
   const { data } = GoogleChatRaw.safeParse(message.raw);
@@ -154,7 +154,7 @@ const WhatsAppRaw = z.object({
 });
 
 /**
- * Uses captions from the raw event, because the adapter writes "[Image]" for a picture without
+ * Reads captions from the raw event, because the adapter writes "[Image]" for a picture without
  * text.
  */
 function readWhatsApp({ raw, text }: Message): MessageWords {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createDiscordAdapter } from './adapter.ts';
 import { DiscordSettings } from './settings.ts';
 
-it("[F12] edits a growing answer at most every 1.2 s, which leaves room for other messages within Discord's limit of five edits in five seconds", () => {
+it("[F12] edits an unfinished answer at most every 1.2 s, which leaves room for other messages within Discord's limit of five edits in five seconds", () => {
   const { streaming } = createDiscordAdapter({
     account: 'default',
     settings: DiscordSettings.parse({ token: 'MTkw.abc_1.x-y' }),

@@ -17,8 +17,8 @@ import { AnswerStreams } from './stream.ts';
 import { AnswerThreads } from './threads.ts';
 
 const CAPABILITIES: Capabilities = {
-  // Discord does not document which units it counts. A text never has fewer UTF-16 units than other
-  // units, so counting UTF-16 units is safe.
+  // Discord does not document the units in which it counts. The number of UTF-16 units is never
+  // lower than the number of any other unit, so counting UTF-16 units is safe.
   target: { dialect: 'discord', maxLength: MAX_TEXT, unit: 'utf16' },
   idempotentSend: true,
   // Discord remembers a nonce for "the past few minutes": https://discord.com/developers/docs/resources/message
@@ -31,25 +31,25 @@ const CAPABILITIES: Capabilities = {
   quotes: true,
   buttons: true,
   inputs: true,
-  // A menu of 25 choices, a button that asks for text, and a button to cancel.
+  // A menu with 25 choices, a button that asks for text, and a button for canceling.
   maxButtons: 27,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],
   // The file size that every server accepts; boosted servers accept larger files.
   maxFileBytes: 10 * 1024 * 1024,
-  // No rates are declared: discord.js respects the rate limit buckets that Discord names in each
-  // response.
+  // Rates are not declared, because discord.js respects the rate limit buckets in Discord's
+  // responses.
 };
 
-/** Discord shows "typing" for 10 s, so this interval (ms) is shorter. */
+/** Discord shows "typing" for 10 s, so the interval (ms) is shorter than that. */
 const TYPING_REPEAT_MS = 8_000;
 /**
- * The interval between edits, in ms; Discord allows five edits in five seconds per channel, and
- * other messages need some of them.
+ * The interval between edits, in ms. Discord allows five edits in five seconds per channel, and
+ * other messages share this limit.
  */
 const EDIT_INTERVAL_MS = 1_200;
 
-/** One Discord bot. It makes no network requests before `start`. */
+/** One Discord bot. It does not make network requests before `start`. */
 export function createDiscordAdapter(
   context: ChannelContext<DiscordSettings>,
   env: ChannelEnv = realEnv,

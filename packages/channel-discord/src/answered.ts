@@ -10,14 +10,14 @@ interface AnsweredMessageDeps {
 }
 
 /**
- * How long a message waits for the one it replies to, in ms. After this time, the message is
- * admitted without the one it replies to.
+ * How long (ms) a reply waits for its original message. After this time, the reply is admitted
+ * without its original message.
  */
 const FETCH_WITHIN_MS = 5_000;
 
 /**
- * Adds the referenced message to a reply. Discord usually sends both, but guarantees only the
- * reference. A deleted message is not requested.
+ * Adds the original message to a reply. Discord usually sends both messages, but guarantees only
+ * the reference. A deleted message is not requested.
  */
 export async function addAnsweredMessage(
   message: WireMessage,
@@ -32,7 +32,10 @@ export async function addAnsweredMessage(
     return { ...message, referenced_message: await api.message(channelId, id, deadline) };
   } catch (thrown) {
     const reason = reasonOf(thrown);
-    log.debug({ channelId, messageId: id, reason }, 'the message being replied to cannot be read');
+    log.debug(
+      { channelId, messageId: id, reason },
+      'the original message of the reply cannot be read',
+    );
     return message;
   }
 }

@@ -22,7 +22,7 @@ export interface CallExtras {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A message of the bot as Discord returns it. */
+/** One of the bot's messages as Discord returns it. */
 export interface OwnMessage {
   readonly id: string;
   readonly content: string;
@@ -31,22 +31,22 @@ export interface OwnMessage {
   readonly components?: unknown;
 }
 
-/** A slash command in the menu. */
+/** A slash command in Discord's command menu. */
 export const MenuCommand = z.object({
   name: z.string(),
   description: z.string(),
   options: z
     .array(z.object({ type: z.int(), name: z.string(), description: z.string() }))
     .default([]),
-  /** Who may use the command, and where; null means the developer portal's setting applies. */
+  /** Who may use the command, and where; null if the setting in the developer portal applies. */
   integration_types: z.array(z.int()).nullish(),
   contexts: z.array(z.int()).nullish(),
 });
 export type MenuCommand = z.infer<typeof MenuCommand>;
 
 /**
- * The longest rate limit that a call waits for, in ms. Longer waits are left to the delivery loop,
- * which meanwhile serves other chats.
+ * The longest rate limit (ms) for which a call waits. Longer waits are left to the delivery loop,
+ * which serves other chats during that time.
  */
 const MAX_OWN_WAIT_MS = 6_000;
 const Own = z.object({
@@ -58,11 +58,11 @@ const Own = z.object({
 const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';
-const CLOCK_SET_BACK = "This machine's clock was set back; the call will be repeated.";
+const CLOCK_SET_BACK = "This machine's clock was set back, so the call will be repeated.";
 
 /**
- * The calls that Parley makes, through discord.js's REST client with its rate buckets but without
- * its retries. They reject with the errors of discord.js, which `toCallFailure` interprets.
+ * The calls that Parley makes. They use discord.js's REST client with its rate limit buckets, but
+ * without its retries. They reject with discord.js errors, which `toCallFailure` interprets.
  */
 export class DiscordApi {
   readonly #rest: REST;
@@ -70,8 +70,8 @@ export class DiscordApi {
   readonly #wasSetBack: () => boolean;
 
   /**
-   * Requests nothing once `holdsAccount` returns false, because another gateway may already have
-   * sent the finished answer.
+   * Once `holdsAccount` returns false, no more requests are made, because another gateway may
+   * already have sent the finished answer.
    */
   constructor(
     { apiRoot, token }: DiscordSettings,
@@ -84,8 +84,8 @@ export class DiscordApi {
     this.#wasSetBack = watchClock(time);
     this.#rest = new REST({
       api: apiRoot.replace(/\/$/, ''),
-      // discord.js would retry immediately after a reset or a 500; the delivery loop retries later,
-      // and only once.
+      // discord.js would retry immediately after a connection reset or a status 500; the delivery
+      // loop retries later, and only once.
       retries: 0,
       // The account is checked just before the request, which may have waited for a rate limit.
       makeRequest: async (...request) => {
@@ -187,13 +187,16 @@ export class DiscordApi {
     await this.#call((rest) => rest.put(route, { body: commands }));
   }
 
-  /** Sends the initial response to a command or a pressed button, which is possible within 3 s. */
+  /** Sends the initial response to a command or button press, which is possible for 3 s. */
   async answer(interactionId: string, token: string, body: MessageBody): Promise<void> {
     const route = Routes.interactionCallback(interactionId, token);
     await this.#call((rest) => rest.post(route, { body, auth: false }));
   }
 
-  /** Changes the initial response, which is possible within 15 min, as are the next three calls. */
+  /**
+   * Changes the initial response, which is possible for 15 min. The same limit applies to the next
+   * three calls.
+   */
   changeAnswer(
     applicationId: string,
     token: string,
@@ -258,7 +261,7 @@ export class DiscordApi {
 }
 
 /**
- * The smallest clock adjustment that is handled, in ms. A smaller adjustment only delays a call by
+ * The smallest clock adjustment (ms) that is handled. A smaller adjustment only delays a call by
  * that amount.
  */
 const MIN_STEP_MS = 1_000;
@@ -277,8 +280,9 @@ function watchClock({
 }
 
 /**
- * Clears discord.js's rate limits, whose expiry is a wall-clock time. If the clock was set back by
- * an hour, a full bucket would block its channel for an hour. Discord still rejects excess calls.
+ * Clears the rate limits in discord.js, which expire at a wall-clock time. If the clock was set
+ * back by an hour, a full bucket would block its channel for an hour. If this allows too many
+ * calls, Discord still rejects them.
  */
 function clearRateLimits(rest: REST): void {
   rest.handlers.clear();

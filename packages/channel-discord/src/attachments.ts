@@ -16,11 +16,14 @@ export type Attachment = NonNullable<InboundMessage['attachments']>[number];
 const MAX_FILES = 32;
 const MAX_REF = 4_096;
 /**
- * The maximum number of embed pictures that are downloaded. The text contains the URLs of all
- * further pictures.
+ * The maximum number of embed pictures that are downloaded. The text contains the URLs of the
+ * remaining pictures.
  */
 const MAX_PICTURES = 4;
-/** File extensions of stickers by Discord's format number. Format 3 (Lottie) is not a picture. */
+/**
+ * File extensions of stickers, keyed by Discord's format number. Format 3 (Lottie) is not a
+ * picture.
+ */
 const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
   [1, 'png'],
   [2, 'png'],
@@ -28,9 +31,9 @@ const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * The files, stickers and pictures of a message, and of those that it forwards. A message without
- * files gets those of the message it replies to: "what is this?" below a picture refers to the
- * picture.
+ * The files, stickers and pictures in a message, and in the messages that it forwards. A reply
+ * without files gets the files of its original message: "what is this?" below a picture refers to
+ * the picture.
  */
 export function listMessageAttachments(message: WireMessage): Attachment[] {
   const { channel_id: channelId, referenced_message: answered } = message;
@@ -79,7 +82,7 @@ function listContentAttachments(content: WireContent, holder: SourceMessage): At
 
 /** Attachment flag: the file is hidden until it is clicked. */
 const IS_SPOILER = 1 << 3;
-/** The prefix with which Discord marks such a file in its name. */
+/** The prefix that marks such a file in its name. */
 const SPOILER = 'SPOILER_';
 
 /**
@@ -108,7 +111,7 @@ function toAttachment(
 /** Discord's limit for a description, in characters. */
 const MAX_DESCRIPTION = 1_024;
 
-/** The file name that people see; Discord removes characters such as spaces from `filename`. */
+/** The file name that people see. In `filename`, Discord removes characters such as spaces. */
 function getDisplayFilename({ title, filename }: WireAttachment): string {
   if (title === undefined || title === '') return filename;
   const [ending = ''] = /\.\w{1,10}$/.exec(filename) ?? [];
@@ -124,7 +127,7 @@ function toAttachmentKind(contentType: string | undefined): Attachment['kind'] {
   return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
 }
 
-/** A file in a component. Discord keeps a copy of external files, which is downloaded instead. */
+/** A file in a component. Discord keeps a copy of an external file, and this copy is downloaded. */
 function toMediaAttachments(
   media: DisplayedMedia,
   { channelId, messageId }: SourceMessage,
@@ -147,7 +150,7 @@ function toMediaAttachments(
   ];
 }
 
-/** The main picture of an embed, but not the thumbnail beside the preview of a page. */
+/** The main picture of an embed, but not the thumbnail in the preview of a page. */
 function listEmbedPictures({ type, image, thumbnail }: WireEmbed): Attachment[] {
   const isPicture = type === 'image' || type === 'gifv';
   const picture = isPicture ? (thumbnail ?? image) : type === 'rich' ? image : undefined;
@@ -157,7 +160,7 @@ function listEmbedPictures({ type, image, thumbnail }: WireEmbed): Attachment[] 
   return [{ kind: 'image', ...(isImage && { mimeType: content_type }), ref: formatRef({ url }) }];
 }
 
-/** The stickers of a message, in the newer form if both are present. */
+/** The stickers in a message, in the newer form if both forms are present. */
 function getStickers({ sticker_items, stickers }: WireContent): readonly WireSticker[] {
   return sticker_items.length > 0 ? sticker_items : stickers;
 }

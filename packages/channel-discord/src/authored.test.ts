@@ -26,7 +26,7 @@ const reply = (author: object, more: object = {}) => ({
   referenced_message: { id: '2', author, content: 'earlier', ...more },
 });
 
-describe('authored content of a Discord message', () => {
+describe('the text of a Discord message', () => {
   it.each<[what: string, fields: object, authored: Authored, outside: boolean, type?: 'group']>([
     ['a text', { content: 'hi' }, { text: true }, false],
     [

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ChannelPages } from './channel-pages.ts';
 
-it('[D07] drops and reports the channel that has been silent longest when there are more than 50,000', () => {
+it('[D07] drops and reports the channel that has been silent longest if there are more than 50,000', () => {
   const dropped: string[] = [];
   const pages = new ChannelPages((channelId) => dropped.push(channelId));
   for (let n = 1; n <= 50_000; n += 1) pages.advance(String(n), String(100_000 + n));

@@ -1,16 +1,16 @@
 import { isLater, selectLaterId } from './positions.ts';
 
-/** The number of channels in one page, which is stored as a value of about 45 KB. */
+/** The number of channels in one page; a page is stored as a value of about 45 KB. */
 const PAGE_SIZE = 1_000;
 const MAX_PAGES = 50;
 
-/** The newest stored message of each channel in a page. */
+/** The newest stored message in each channel of a page. */
 type ChannelPage = Map<string, string>;
 
 /**
- * The newest stored message of each served channel, in pages, so that a write rewrites only the
- * pages that changed. Beyond 50,000 channels, the one that has been silent longest is dropped and
- * reported.
+ * The newest stored message in each served channel, divided into pages, so that a write rewrites
+ * only the pages that changed. Beyond 50,000 channels, the one that has been silent longest is
+ * dropped and reported.
  */
 export class ChannelPages {
   readonly #pages: ChannelPage[] = [new Map()];
@@ -60,7 +60,7 @@ export class ChannelPages {
   }
 
   /**
-   * Returns the pages after the first that have changed since the last call, by page number, and
+   * Returns the changed pages after the first one since the last call, keyed by page number, and
    * clears their marks.
    */
   takeChanged(): Map<number, Record<string, string>> {
@@ -83,7 +83,8 @@ export class ChannelPages {
   }
 
   /**
-   * Drops the channel that has been silent longest and returns the page that now has a free slot.
+   * Drops the channel that has been silent longest, and returns the page on which this leaves a
+   * free slot.
    */
   #dropSilent(): number {
     let silent: readonly [channelId: string, messageId: string] | undefined;

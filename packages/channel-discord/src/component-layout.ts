@@ -11,7 +11,7 @@ const COMPONENTS_V2 = 1 << 15;
 const [ROW, BUTTON, SELECT, TEXT_INPUT, TEXT, CONTAINER, LABEL] = [1, 2, 3, 4, 10, 17, 18];
 const BUTTONS_IN_A_ROW = 5;
 const [PLAIN, STYLES] = [2, { primary: 1, success: 3, danger: 4 }] as const;
-/** The maximum number of options in a select, and of characters in the texts of a form. */
+/** The maximum number of options in a select, and of characters in the text of a form. */
 const MAX_OPTIONS = 25;
 const MAX_WORDS = 4_000;
 /** The `style` of a multi-line text input. */
@@ -20,8 +20,8 @@ const PARAGRAPH = 2;
 const [MENU, WORDS] = ['menu', 'words'];
 
 /**
- * Arranges the buttons of a part in rows. More than five choices become a menu. The last button,
- * which cancels, stays below the menu, as do buttons with a color or that ask for text.
+ * Arranges a message part's buttons in rows. More than five choices become a menu. The last button,
+ * which cancels, stays below the menu. So do buttons with a color and buttons that ask for text.
  */
 export function layOutButtons(buttons: readonly Button[]): MessageBody[] {
   const placed = buttons.map((button, place) => ({ button, place }));
@@ -64,8 +64,8 @@ function createButtonRows(buttons: readonly IndexedButton[]): MessageBody[] {
 }
 
 /**
- * Renders an approval request as a card: its entire text with the buttons inside the same frame.
- * Returns undefined when the part is not such a request.
+ * Renders an approval request as a card, with its entire text and the buttons inside the same
+ * frame. Returns undefined if the message part is not such a request.
  */
 export function createCard(part: OutboundPart, base: MessageBody): MessageBody | undefined {
   const { buttons = [], file, body } = part;
@@ -81,20 +81,20 @@ export function createCard(part: OutboundPart, base: MessageBody): MessageBody |
   };
 }
 
-/** The body that replaces the content of a component-only message with a text without buttons. */
+/** The body that replaces the content of a component-only message by a text without buttons. */
 export function createTextCard(base: MessageBody, text: string): MessageBody {
   const { content: _content, flags = 0, ...others } = base;
   const components = [{ type: TEXT, content: text }];
   return { ...others, flags: Number(flags) | COMPONENTS_V2, components };
 }
 
-/** One of the bot's messages as contained in an interaction. */
+/** One of the bot's messages, as contained in an interaction. */
 interface InteractionMessage {
   readonly flags?: number | undefined;
   readonly components?: readonly unknown[] | undefined;
 }
 
-/** Removes the buttons of a message and keeps its text, which is also a component in a card. */
+/** Removes a message's buttons and keeps its text, which is also a component in a card. */
 export function removeButtons({ flags = 0, components = [] }: InteractionMessage): MessageBody {
   if ((flags & COMPONENTS_V2) === 0) return { components: [] };
   return { flags: COMPONENTS_V2, components: removeRows(components) };
@@ -116,7 +116,7 @@ function removeRows(components: readonly unknown[]): readonly unknown[] {
 
 const TextDisplay = z.object({ type: z.literal(TEXT), content: z.string() });
 
-/** The visible text of a message: its content, or the text of its components. */
+/** A message's visible text: its content, or the text in its components. */
 export function getVisibleText(message: {
   readonly content?: unknown;
   readonly components?: unknown;
@@ -136,7 +136,7 @@ function listTexts(components: unknown): readonly string[] {
   });
 }
 
-/** The form in which a person enters the text that a button asks for. */
+/** The form in which a person enters the text for which a button asks. */
 export function createQuestionForm({ asks, data }: AskRequest): MessageBody {
   const input = {
     type: TEXT_INPUT,
@@ -154,26 +154,26 @@ export function createQuestionForm({ asks, data }: AskRequest): MessageBody {
 }
 
 /**
- * Builds a button id. Discord refuses two buttons with the same id, so each id starts with the
- * button's index. A button id has at most 67 of the allowed 100 characters.
+ * Builds a button id. Discord refuses two buttons with the same id, so each id begins with the
+ * button's index. A button id has at most 67 characters; Discord allows 100.
  */
 function formatButtonId(place: number, data: string): string {
   return `${place}:${data}`;
 }
 
 /**
- * Builds the id of a button that asks for text. A field name may contain any character, so its
- * length precedes it.
+ * Builds the id of a button that asks for text. A field name may contain any character, so it is
+ * preceded by its length.
  */
 function formatAskId(asks: string, data: string): string {
   return data.length + asks.length < MAX_ID - 4 ? `?${asks.length}:${asks}${data}` : `?0:${data}`;
 }
 
-/** The longest id of a component, in characters. */
+/** The maximum length of a component's id, in characters. */
 const MAX_ID = 100;
 const USUAL_NAME = 'Your answer';
 
-/** The field that a button asks for, and the text before its value. */
+/** The field for which a button asks, and the text before its value. */
 export interface AskRequest {
   readonly asks: string;
   readonly data: string;
@@ -192,8 +192,7 @@ export interface PressData {
 }
 
 /**
- * Parses a pressed button, a choice or a filled-in form; undefined when it does not belong to
- * Parley.
+ * Parses a pressed button, a choice or a completed form; undefined if it does not belong to Parley.
  */
 export function readPress({
   custom_id: id = '',
@@ -216,7 +215,7 @@ function toWrittenResult(text: string | undefined): PressResult | undefined {
   return text === undefined ? undefined : { kind: 'wrote', text };
 }
 
-/** The data of a pressed button; undefined when the button does not belong to Parley. */
+/** The data of a pressed button; undefined if the button does not belong to Parley. */
 export function readButtonId(customId: string): string | undefined {
   return /^\d{1,2}:([\s\S]+)$/.exec(customId)?.[1];
 }

@@ -17,7 +17,7 @@ const Media = z.object({
 });
 const Nested = z.array(z.unknown()).catch([]);
 
-/** The fields of all component types; each type has some of them. */
+/** The fields of all component types; each type has only some of them. */
 const WireComponent = z.object({
   type: kindNumber,
   content: text,
@@ -49,9 +49,7 @@ export interface DisplayedMedia extends WireMedia {
   readonly name?: string;
 }
 
-/**
- * The content of components: their visible text, their files, and the names of unreadable kinds.
- */
+/** What components contain: their visible text, their files, and the names of unreadable kinds. */
 export interface ComponentContent {
   readonly lines: readonly string[];
   readonly media: readonly DisplayedMedia[];
@@ -60,13 +58,13 @@ export interface ComponentContent {
 
 const NOTHING: ComponentContent = { lines: [], media: [], unread: [] };
 /**
- * The maximum nesting depth that is read; Discord allows three levels and 40 components in a
- * message.
+ * Components nested more deeply than this are not read. Discord allows three levels and 40
+ * components in a message.
  */
 const MAX_DEPTH = 8;
 const MAX_COMPONENTS = 100;
 
-/** Reads the components of a message; nested ones are inserted where they occur. */
+/** Reads a message's components; nested components are inserted where they occur. */
 export function readComponents(
   components: readonly unknown[],
   naming: NameReplacer,
@@ -84,7 +82,7 @@ export function readComponents(
 
 /**
  * The URL from which a file can be downloaded: the original on Discord's servers, or Discord's
- * copy; undefined for any other.
+ * copy; undefined for any other URL.
  */
 export function getMediaUrl({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
   const address = attachment_id === undefined ? proxy_url : url;
@@ -135,7 +133,7 @@ const ENTRY = 16;
 const CONTAINER = 17;
 /**
  * Component types that may be empty: rows, sections, separators, containers and labels only arrange
- * their content.
+ * other components.
  */
 const SILENT: ReadonlySet<number> = new Set([ROW, 9, SEPARATOR, CONTAINER, 18]);
 
@@ -145,7 +143,7 @@ function getKindName(type: number): string {
   return `a part of the message (component type ${type})`;
 }
 
-/** The lines of a component, without those of nested ones. */
+/** A component's lines, without those of nested components. */
 function listOwnLines(component: WireComponent, naming: NameReplacer): string[] {
   const { type, label, url, emoji, divider, content, description, value } = component;
   if (type === SEPARATOR) return divider === false ? [] : ['---'];
@@ -181,7 +179,7 @@ function formatOption({ label, value, description }: z.infer<typeof Option>): st
   return description === '' ? words : `${words}: ${description}`;
 }
 
-/** A standard emoji as is, or the name of a server's custom emoji between colons. */
+/** A standard emoji as it is, or the name of a server's custom emoji between colons. */
 export function formatEmoji(
   emoji: { id?: string | undefined; name?: string | undefined } | undefined,
 ) {

@@ -37,18 +37,18 @@ interface ConnectionDeps extends ChannelEnv {
   readonly onSessionStart: (shard: number) => void;
   /** Called when the shard has received its servers and channels. */
   readonly onShardReady: (shard: number, client: Client) => void;
-  /** Called when discord.js cannot parse an event, which was passed to `onEvent` before. */
+  /** Called if discord.js cannot parse an event; the event was passed to `onEvent` before. */
   readonly onUnreadable: (event: GatewayEvent, thrown: unknown) => void;
 }
 
-/** A connection that lasted at least this long resets the failure count, in ms. */
+/** A connection that lasted at least this long (ms) resets the failure count. */
 const STABLE_AFTER_MS = 60_000;
-/** How long discord.js waits before it reconnects, in ms. */
+/** How long (ms) discord.js waits before it reconnects. */
 const OWN_RETRY_MS = 500;
 
 /**
- * The gateway connection of an account. discord.js resumes and identifies by itself. When
- * discord.js gives up, this class reconnects, unless a person has to act first.
+ * An account's gateway connection. discord.js resumes and identifies by itself. If discord.js gives
+ * up, this class reconnects, unless a person has to act first.
  */
 export class Connection {
   readonly #deps: ConnectionDeps;
@@ -58,7 +58,7 @@ export class Connection {
     this.#deps = deps;
   }
 
-  /** The discord.js client with its caches of servers, channels and the bot itself. */
+  /** The discord.js client, with its caches of servers and channels and its data about the bot. */
   get client(): Client | undefined {
     return this.#client;
   }
@@ -146,12 +146,13 @@ export class Connection {
   }
 }
 
-/** Without these events there is no session, so the adapter must restart. */
+/** Without the first events there is no session, so the adapter must restart. */
 const SESSION_EVENTS: ReadonlySet<string> = new Set(['READY', 'RESUMED']);
 
 /**
- * Confines an event that discord.js cannot parse. Without this, the error would propagate from the
- * socket's listener, where no caller handles it: the adapter would restart and delay other events.
+ * Contains the failure if discord.js cannot parse an event. Otherwise, the error would propagate
+ * from the socket's listener, where no caller handles it. The adapter would restart, and other
+ * events would be delayed.
  */
 function ignoreUnreadablePackets(
   client: Client,
@@ -160,14 +161,14 @@ function ignoreUnreadablePackets(
   const handle: unknown = Reflect.get(client.ws, 'handlePacket');
   if (typeof handle !== 'function') return;
   Reflect.defineProperty(client.ws, 'handlePacket', {
-    // discord.js also calls this method without a packet, to continue with queued ones.
+    // discord.js also calls this method without a packet in order to continue with queued packets.
     value: (packet: GatewayEvent | undefined, shard: unknown): unknown => {
       try {
         return handle.call(client.ws, packet, shard);
       } catch (thrown) {
         if (packet === undefined || SESSION_EVENTS.has(packet.t)) throw thrown;
         onUnreadable(packet, thrown);
-        // discord.js parses a server's data again to count the available servers.
+        // discord.js parses a server's data again in order to count the available servers.
         if (packet.d == null) Reflect.set(packet, 'd', {});
         return true;
       }
@@ -211,7 +212,7 @@ function toConnectionEnding(thrown: unknown): ConnectionEnding {
     : { reason };
 }
 
-/** The deadline for the close handshake, in ms, because a dead peer never responds. */
+/** The deadline (ms) for the close handshake, because a dead peer never responds. */
 const CLOSE_WITHIN_MS = 2_000;
 /** The close code with which Discord's own libraries keep the session resumable. */
 const RESUMING = 4200;
@@ -219,9 +220,9 @@ const RESUMING = 4200;
 const CLOSED = 3;
 
 /**
- * discord.js's sharding with a `destroy` that stops every shard. Without it, a shard waiting for
- * its next attempt would continue after `destroy`, and a connection that is still being opened, or
- * whose peer is dead, would stay open for half a minute.
+ * discord.js's sharding, with a `destroy` method that stops every shard. discord.js's own `destroy`
+ * has two gaps: a shard that is waiting for its next attempt would continue. A connection that is
+ * still being opened, or whose peer is dead, would stay open for half a minute.
  */
 class StoppableSharding extends SimpleShardingStrategy {
   override async destroy(...options: Parameters<SimpleShardingStrategy['destroy']>): Promise<void> {
@@ -231,14 +232,14 @@ class StoppableSharding extends SimpleShardingStrategy {
       Reflect.defineProperty(shard, 'internalConnect', { value: () => Promise.resolve() });
     const closed = new AbortController();
     const late = realEnv.wait(CLOSE_WITHIN_MS, closed.signal).then(() => terminateShards(all));
-    // After a close with code 1000 the next process could not resume the session.
+    // After a close with code 1000, the next process could not resume the session.
     await super.destroy({ ...options[0], code: RESUMING });
     closed.abort();
     await late;
   }
 }
 
-/** Terminates the connections that are still open. No listener handles their errors anymore. */
+/** Terminates the connections that are still open. At this point, their errors have no listener. */
 function terminateShards(shards: readonly object[]): void {
   for (const shard of shards) {
     const connection: unknown = Reflect.get(shard, 'connection');

@@ -29,7 +29,7 @@ const read = (fields: object, place = GROUP) => {
 const me = { id: ME, username: 'parley' };
 const file = { id: '3', filename: 'a.bin', size: 5, url: 'https://cdn.discordapp.com/a?ex=1' };
 
-describe('[F01] the inbound message of a Discord message', () => {
+describe('[F01] converting a Discord message', () => {
   it.each([
     ["the sender's nickname in the server", { member: { nick: 'Annie' } }, 'Annie'],
     [
@@ -58,7 +58,7 @@ describe('[F01] the inbound message of a Discord message', () => {
       GROUP,
       false,
     ],
-  ])('[F06] is addressed by %s: %o', (_, fields, place, addressed) => {
+  ])('[F06] recognizes a message addressed by %s: %o', (_, fields, place, addressed) => {
     expect(read(fields, place)?.addressed).toBe(addressed);
   });
 
@@ -68,7 +68,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     ['<@&77> hello', 'hello'],
     ['hello <@900>', 'hello <@900>'],
     ['<@900>', ''],
-  ])('[F09] has no leading mention of the bot: %s', (content, text) => {
+  ])('[F09] removes a leading mention of the bot: %s', (content, text) => {
     expect(read({ content })?.text).toBe(text);
   });
 
@@ -78,7 +78,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     [18, 'started a thread'],
     [21, 'the copy of the message that a thread was started from'],
     [46, 'a poll ended'],
-  ])('[F07] is undefined when Discord wrote the message: type %i, %s', (type) => {
+  ])('[F07] ignores messages that Discord itself wrote: type %i, %s', (type) => {
     expect(read({ type })).toBeUndefined();
   });
 
@@ -91,11 +91,11 @@ describe('[F01] the inbound message of a Discord message', () => {
     expect(read(fields)?.sender.isBot).toBe(isBot);
   });
 
-  it("[F07] is undefined for the bot's own messages", () => {
+  it("[F07] ignores the bot's own messages", () => {
     expect(read({ author: me })).toBeUndefined();
   });
 
-  it('[F10] contains voice notes, files and stickers', () => {
+  it('[F10] includes voice notes, files and stickers', () => {
     const voice = { ...file, content_type: 'audio/ogg', waveform: 'AAA' };
     const stickers = [
       { id: '8', name: 'wave', format_type: 1 },
@@ -120,7 +120,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     ]);
   });
 
-  it('[F09] [G13] contains the text and files of a forwarded message, without treating the text as a command', () => {
+  it('[F09] [G13] includes the text and files of a forwarded message, but does not treat the text as a command', () => {
     const forwarded = { message: { content: '/new', attachments: [file] } };
     const message = read({
       content: '',
@@ -134,7 +134,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     expect(message).not.toHaveProperty('replyTo');
   });
 
-  it('[F10] contains the files of the message replied to when it has none itself', () => {
+  it('[F10] includes the files of the original message if a reply has no files', () => {
     const author = { id: '5', username: 'ben' };
     const answered = {
       id: '50',
@@ -154,7 +154,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     ]);
   });
 
-  it('contains the question and the answers of a poll as text', () => {
+  it('includes the question and the answers of a poll as text', () => {
     const answers = ['Tea', 'Coffee'].map((text) => ({ poll_media: { text } }));
     const message = read({ content: '', poll: { question: { text: 'What?' }, answers } });
     expect(message?.text).toBe('Poll: What?\n- Tea\n- Coffee');
@@ -165,7 +165,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     expect(read(strange)?.text).toBe('hi');
   });
 
-  it('answers a reply even if the message it refers to was deleted', () => {
+  it('accepts a reply even if the original message was deleted', () => {
     const fields = { type: 19, message_reference: { message_id: '50' }, referenced_message: null };
     expect(read(fields)?.replyTo).toEqual({ messageId: '50' });
   });

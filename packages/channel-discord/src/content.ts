@@ -23,7 +23,7 @@ import type { WireMessage } from './wire-message.ts';
 
 /**
  * Converts a Discord message into an inbound message (F01). Returns undefined for the bot's own
- * messages and for those that Discord itself writes ("started a thread", joins, pins) (F07). A
+ * messages and for messages that Discord itself writes ("started a thread", joins, pins) (F07). A
  * message type newer than Parley is read as far as possible.
  */
 export function toInbound(
@@ -46,7 +46,8 @@ export function toInbound(
   const isDirect = place.chat.type === 'direct';
   const addressed = isDirect || named || replied || mentionsBotRole(message, place);
   const perThread = threads === 'per-conversation' && !isDirect;
-  // In a thread that the bot has started, people need not mention it, but they may address others.
+  // In a thread that the bot has started, people do not need to mention it, but they may address
+  // others.
   const goesOn = perThread && place.threadOwner === me && mentions.length === 0;
   const opens = perThread && addressed && !sender.isBot && place.takesThreads === true;
   return {
@@ -74,9 +75,7 @@ export function findNotice({ type }: Pick<WireMessage, 'type'>): string | undefi
   return kind?.kind === 'notice' ? kind.what : undefined;
 }
 
-/**
- * The time of the message, in ms since 1970; taken from its id when the timestamp is unreadable.
- */
+/** The time of the message, in ms since 1970; taken from its id if the timestamp is unreadable. */
 export function getSentTime({ id, timestamp }: Pick<WireMessage, 'id' | 'timestamp'>): number {
   const at = Date.parse(timestamp);
   return Number.isNaN(at) || at < 0 ? getSnowflakeTime(id) : at;
@@ -87,7 +86,7 @@ function getMessageSender({ author, member, webhook_id }: WireMessage): InboundM
   return toSender(author, member, isBot);
 }
 
-/** The thread that the answer will start from this message, with the message's id. */
+/** The thread that the answer will start from this message. Its id is the id of the message. */
 function toNewThread(
   message: WireMessage,
   { chat }: ChatDetails,
@@ -97,7 +96,7 @@ function toNewThread(
   return { ...chat, type: 'thread', threadId: message.id, title };
 }
 
-/** The longest name of a thread that the bot starts; Discord allows 100 characters. */
+/** The maximum length of a name for a thread that the bot starts; Discord allows 100 characters. */
 const MAX_NAME = 60;
 
 /** The name of a thread: the first words of its message. */
@@ -119,7 +118,9 @@ export function createThreadName(
 /** The limit in the channel contract; a server has at most 250 roles. */
 const MAX_ROLES = 500;
 
-/** Converts a user into a sender, in a server with their nickname and roles there. */
+/**
+ * Converts a user into a sender. In a server, the sender has their nickname and roles from there.
+ */
 export function toSender(
   user: WireUser,
   member: WireMember | null | undefined,
@@ -132,7 +133,7 @@ export function toSender(
 
 /**
  * Whether the bot's own role is mentioned. Discord's autocompletion offers this role next to the
- * bot, under the same name.
+ * bot, under the same name as the bot.
  */
 function mentionsBotRole({ mention_roles }: WireMessage, { botRole }: ChatDetails): boolean {
   return botRole !== undefined && mention_roles.includes(botRole);
@@ -154,7 +155,7 @@ function readOwnWords(
   return { own: createNameReplacer(message, place)(text), leading: text !== content };
 }
 
-/** The content of a message: its author's text, and everything else it shows. */
+/** A message's content: its author's text, and everything else that it shows. */
 interface MessageParts {
   readonly own: string;
   readonly shown: VisibleContent;
@@ -162,7 +163,7 @@ interface MessageParts {
 }
 
 /**
- * Text typed by the sender is kept apart, so that it can be a command or an approval; everything
+ * Text typed by the sender is kept separate, so that it can be a command or an approval. Everything
  * else that the message shows becomes the quotation. If the sender typed nothing, the rest becomes
  * the text.
  */
@@ -180,8 +181,8 @@ function separateWords(
   const text = [shown.text, ...unread(type)].filter(Boolean).join('\n');
   if (text !== '' || hasFiles) return { text };
   if (findMessageKind(message.type) === undefined) return { text: describeUnread(NEW_KIND, type) };
-  // An empty message: in a group, Discord may withhold the text; in a direct chat, the person has
-  // sent unreadable content.
+  // An empty message. In a group, Discord may have withheld the text; in a direct chat, the person
+  // has sent unreadable content.
   const isMention = message.content.trim() !== '';
   return { text: type === 'direct' && !isMention ? describeUnread('something', type) : '' };
 }
@@ -194,8 +195,8 @@ interface AuthorContext {
 
 /**
  * The text that the sender typed or spoke. `content` is always typed by the sender, except in
- * messages of unknown types. The rest of a message is not a request from the sender, and the files
- * of a forwarded message may contain another person's voice.
+ * messages of unknown types. The rest of a message is not the sender's request, and the files in a
+ * forwarded message may contain another person's voice.
  */
 function findAuthored(
   message: WireMessage,
@@ -212,7 +213,7 @@ function findAuthored(
   };
 }
 
-/** Whether all of the quoted text was written by the sender, or in a direct chat by the bot. */
+/** Whether all of the quoted text was written by the sender or, in a direct chat, by the bot. */
 function isQuoteOfSender(
   { author, referenced_message: answered }: WireMessage,
   place: ChatDetails,
@@ -232,8 +233,8 @@ function readReply(message: WireMessage, place: ChatDetails): Pick<InboundMessag
   const messageId = isReply(message) ? reference?.message_id : undefined;
   if (messageId === undefined) return {};
   if (answered === undefined) return { replyTo: { messageId } };
-  // The files of the message replied to are attached when the message has none itself; otherwise
-  // the text mentions that they exist.
+  // The files of the original message are attached if the reply has no files itself; otherwise, the
+  // text mentions them.
   const files = listOwnAttachments(message).length === 0 ? [] : listOwnAttachments(answered);
   const names = files.map(({ kind, name }) => `[${kind}${name === undefined ? '' : `: ${name}`}]`);
   const around = [{ ...message.author, member: message.member }, ...message.mentions];

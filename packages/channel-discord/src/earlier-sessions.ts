@@ -12,16 +12,16 @@ import { type ResumedSession, type ResumeEnding, resumeSession } from './resume.
 import type { SeenMessages } from './seen.ts';
 
 /**
- * How long messages of a new session wait for those that an earlier session has yet to deliver, in
- * ms.
+ * How long (ms) messages from a new session wait for those that an earlier session still has to
+ * deliver.
  */
 const TIMEOUT_MS = 5_000;
-/** How long before the end of a session the fetch of a new direct chat starts, in ms. */
+/** How long (ms) before the end of a session the fetch of a new direct chat begins. */
 const LOOK_BACK_MS = 7 * 24 * 60 * 60_000;
 /**
- * The age at which a gap is closed, in ms. A gap begins at most a week before its session ended, so
- * anyone who wrote during the gap has another week to write again, even if the bot had received
- * nothing for months, or nothing at all.
+ * The age (ms) at which a gap is closed. A gap begins at most a week before its session ended.
+ * Anyone who wrote during the gap therefore has another week to write again, even if the bot
+ * received nothing for months or had never received anything.
  */
 const GAP_ENDS_MS = 2 * LOOK_BACK_MS;
 
@@ -33,7 +33,10 @@ interface EarlierSessionsDeps
   readonly token: string;
   readonly seen: SeenMessages;
   readonly later: StartTimer;
-  /** Called with each event of an earlier session and the position before it. */
+  /**
+   * Called with each event from an earlier session, and with the session's position before that
+   * event.
+   */
   readonly onEvent: (name: string, data: unknown, before: SessionPosition) => void;
 }
 
@@ -44,15 +47,16 @@ interface PendingSession {
 }
 
 /**
- * Gateway sessions that were replaced by a newer one. The first direct messages that new people
- * sent before the replacement arrive only through these sessions. Each session is therefore resumed
- * until it has delivered everything or Discord reports that it no longer exists, and until then it
- * stays stored for the next process. When a session is gone, first direct messages may be missing.
- * This gap is closed by reading new direct chats from its start once somebody writes in them again.
+ * Gateway sessions that were replaced by a newer one. Only these sessions deliver the first direct
+ * messages that new people sent before the replacement. Each session is therefore resumed until it
+ * has delivered everything or Discord reports that it no longer exists, and until then it stays
+ * stored for the next process. If a session no longer exists, first direct messages may be missing.
+ * To close this gap, a new direct chat is read starting at the gap as soon as somebody writes in it
+ * again.
  */
 export class EarlierSessions {
   readonly #deps: EarlierSessionsDeps;
-  /** Earlier sessions by session id. */
+  /** Earlier sessions, keyed by session id. */
   readonly #pending = new Map<string, PendingSession>();
   readonly #replaced = Promise.withResolvers<'replaced'>();
   /** The gap before the pending sessions extended it. */
@@ -85,14 +89,14 @@ export class EarlierSessions {
   }
 
   /**
-   * Resolves when all sessions have delivered what they missed, or the timeout has passed. Never
+   * Resolves when all sessions have delivered their missed messages, or after the timeout. Never
    * rejects.
    */
   caughtUp(signal: AbortSignal): Promise<void> {
     return this.#patiently(({ caughtUp }) => caughtUp, signal);
   }
 
-  /** Resolves when all sessions have ended, or the timeout has passed. Never rejects. */
+  /** Resolves when all sessions have ended, or after the timeout. Never rejects. */
   settled(signal: AbortSignal): Promise<void> {
     return this.#patiently(({ done }) => done, signal);
   }
@@ -108,7 +112,7 @@ export class EarlierSessions {
     over.abort();
   }
 
-  /** Gives up a session when there are too many. */
+  /** Gives up a session if there are too many. */
   giveUp(position: SessionPosition): void {
     if (!this.#pending.delete(position.session)) return;
     this.#gapBefore = this.#deps.seen.gap;
@@ -138,7 +142,7 @@ export class EarlierSessions {
     seen.end(session);
   }
 
-  /** Stores the gap until it is certain that no message is missing. */
+  /** Stores the gap for as long as messages may be missing. */
   #openGap(from: SessionPosition): void {
     const { seen } = this.#deps;
     if (!this.arePending) this.#gapBefore = seen.gap;
@@ -146,16 +150,14 @@ export class EarlierSessions {
     if (seen.gap === undefined || isLater(seen.gap, start)) seen.setGap(start);
   }
 
-  /** The message after which first direct messages may be missing from a session. */
+  /** The message after which a session may lack first direct messages. */
   #startOf({ newest }: SessionPosition): string {
     const { seen, clock } = this.#deps;
     const start = newest ?? seen.cursors().newest ?? createSnowflake(clock());
     return selectLaterId(start, createSnowflake(clock() - LOOK_BACK_MS));
   }
 
-  /**
-   * Resumes a session until it has delivered everything that was sent before a newer one was ready.
-   */
+  /** Resumes a session until it has delivered everything sent before a newer session was ready. */
   async #finish(
     first: SessionPosition,
     onCaughtUp: () => void,
@@ -175,7 +177,7 @@ export class EarlierSessions {
       const afterMs = computeReconnectBackoff(failures, random());
       log.warn(
         { afterMs },
-        'Discord does not resume the earlier session yet, which may hold direct messages from new people; trying again',
+        'Discord does not resume the earlier session yet, which may contain direct messages from new people; trying again',
       );
       await wait(afterMs, signal);
     }
@@ -201,10 +203,10 @@ export class EarlierSessions {
       start === undefined ? 'while Parley was away' : `since ${formatSnowflakeDate(start)}`;
     log.warn(
       { session, since },
-      'Discord no longer has the earlier session: the first direct messages of new people may be missing until they write again',
+      "Discord no longer has the earlier session: new people's first direct messages may be missing until they write again",
     );
     const day = new Date(clock()).toISOString().slice(0, 10);
-    const note = `Parley was disconnected for too long, so Discord no longer reports who wrote to the bot directly for the first time ${since}. Servers and all known direct chats were read. A new person who got no answer has to write again; then their earlier messages are read too. The log lists every case; this note is sent once a day.`;
+    const note = `Parley was disconnected for too long, so Discord no longer reports who wrote to the bot directly for the first time ${since}. Parley has read the servers and all known direct chats. If a new person got no answer, they have to write again; then Parley also reads their earlier messages. The log lists every case; this note is sent once a day.`;
     notifyOwner(`first messages ${day}`, note).catch((thrown: unknown) =>
       log.warn({ reason: reasonOf(thrown) }, 'the owner could not be notified'),
     );

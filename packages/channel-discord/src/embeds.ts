@@ -2,23 +2,24 @@ import { formatDiscordTime, type NameReplacer } from './mentions.ts';
 import type { WireEmbed, WireMedia } from './wire-message.ts';
 
 /**
- * The maximum length of a link preview, in characters, because the linked page has the full text.
+ * The maximum length of a link preview, in characters; it is short because the linked page has the
+ * full text.
  */
 const MAX_PREVIEW = 500;
-/** The maximum length of a post preview, in characters; Discord shows posts in full. */
+/** The maximum length of a post preview, in characters; Discord itself shows posts in full. */
 const MAX_POST = 1_500;
-/** Discord's limit for all embeds of one message, in characters. */
+/** Discord's limit for all embeds in one message, in characters. */
 const MAX_EMBED = 6_000;
 
-/** The text above the embed, the links in it, and how its mentions are rendered. */
+/** The text above the embed, the links in that text, and how mentions are rendered. */
 export interface EmbedContext {
   readonly naming: NameReplacer;
   readonly content: string;
 }
 
 /**
- * Embed types that Discord creates from a link. Embeds from bots and webhooks, and those of some
- * posts, are `rich`.
+ * Embed types that Discord creates from a link. Embeds from bots and webhooks, and embeds for some
+ * posts, have the type `rich`.
  */
 const PREVIEWS: ReadonlySet<string> = new Set(['link', 'article', 'video', 'image', 'gifv']);
 
@@ -26,7 +27,7 @@ function isPreview({ type }: WireEmbed): boolean {
   return type !== undefined && PREVIEWS.has(type);
 }
 
-/** An embed as text; empty when it shows nothing that can be expressed as text. */
+/** Formats an embed as text; empty if it shows nothing that can be expressed as text. */
 export function renderEmbed(embed: WireEmbed, context: EmbedContext): string {
   if (embed.type === 'poll_result') return renderPollResult(embed);
   if (isPreview(embed)) return renderPreview(embed, context);
@@ -36,8 +37,8 @@ export function renderEmbed(embed: WireEmbed, context: EmbedContext): string {
 }
 
 /**
- * The name of an embed without readable content, such as one of a new kind; undefined if it is
- * readable.
+ * The name of an embed without readable content, for example of a new kind; undefined if the embed
+ * is readable.
  */
 export function nameUnreadEmbed(embed: WireEmbed, context: EmbedContext): string | undefined {
   if (isPreview(embed) || renderEmbed(embed, context) !== '') return undefined;
@@ -60,7 +61,7 @@ function renderPreview(
   return `[Preview${url === undefined ? '' : ` of ${url}`}] ${cutText(naming(words), MAX_PREVIEW)}`.trim();
 }
 
-/** A card sent by a bot or a webhook, in the order in which people see it. */
+/** A card from a bot or webhook, in the order in which people see it. */
 function renderRichEmbed(embed: WireEmbed, naming: NameReplacer): string {
   const { author, title, url, description, fields, provider, footer, timestamp } = embed;
   const time = timestamp === undefined ? undefined : formatDiscordTime(Date.parse(timestamp));
@@ -106,7 +107,7 @@ function renderPollResult({ fields }: WireEmbed): string {
   return `Poll closed: ${question}\n${result}`;
 }
 
-/** Truncates a text to a length, with a notice that states the original length (P10). */
+/** Truncates text to a length, and adds a notice with the original length (P10). */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length).toWellFormed()}… [cut: ${length} of ${text.length} characters]`;

@@ -14,7 +14,7 @@ describe('after a failed login or a lost connection', () => {
     ['Invalid shard', undefined, 'shards'],
     ['Used invalid intents', undefined, 'Update'],
     ['Used an invalid API version', undefined, 'Update'],
-  ])('gives up and tells how to fix it: %s', (reason, closeCode, fix) => {
+  ])('gives up and says how to fix the problem: %s', (reason, closeCode, fix) => {
     const decision = decideAfterConnectionFailure({ reason, closeCode }, 0, 0, NOW);
     expect(decision).toMatchObject({ kind: 'give-up', fix: expect.stringContaining(fix) });
   });
@@ -24,7 +24,7 @@ describe('after a failed login or a lost connection', () => {
     [0, 0.999, 1_000],
     [3, 0, 4_000],
     [20, 0.999, 59_970],
-  ])('retries after failure %i with random value %d in %i ms', (failures, random, ms) => {
+  ])('after failure %i, with the random value %d, retries in %i ms', (failures, random, ms) => {
     const decision = decideAfterConnectionFailure(
       { reason: 'ECONNREFUSED' },
       failures,

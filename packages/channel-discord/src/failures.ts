@@ -7,7 +7,7 @@ import {
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
 
-/** Why a call failed; the kinds differ in whether Discord may have executed the call. */
+/** Why a call failed. The kinds differ in whether Discord may have executed the call. */
 type CallFailure =
   /** Discord refused the call and did nothing. */
   | {
@@ -18,7 +18,7 @@ type CallFailure =
       readonly code: number;
       readonly reason: string;
     }
-  /** The call was rate-limited: it was not sent, or Discord refused it. */
+  /** The call was rate-limited, so it was not sent or Discord refused it. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly global: boolean }
   /** No connection was opened. */
   | { readonly kind: 'not-sent'; readonly reason: string }
@@ -49,12 +49,12 @@ export function toCallFailure(thrown: unknown): CallFailure {
 }
 
 /**
- * The wait in slow mode, in ms, because Discord's error states no time. A channel can have a slow
- * mode of up to six hours.
+ * The wait (ms) in slow mode, because Discord's error does not include a time. A channel's slow
+ * mode can be up to six hours.
  */
 const SLOW_MODE_MS = 10_000;
 
-/** Discord's error codes whose meaning differs from that of their HTTP status. */
+/** Discord error codes that mean something different from their HTTP status. */
 const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFailure>([
   // Error code for an unknown channel or server.
   [10003, { kind: 'gone' }],
@@ -67,7 +67,7 @@ const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFail
   [130000, { kind: 'transient' }],
   // Error code for a locked thread.
   [160005, { kind: 'forbidden' }],
-  // Error code for text that a server's filter blocks.
+  // Error code for text that a server's filter has blocked.
   [200000, { kind: 'refused' }],
   [200001, { kind: 'refused' }],
 ]);
@@ -83,7 +83,7 @@ export function toDiscordSendError(
     case 'rate-limited': {
       const { retryAfterMs, global } = failure;
       const scope = global ? 'account' : 'chat';
-      const message = `${what} too many messages; it will be sent in ${retryAfterMs} ms.`;
+      const message = `${what} too many messages; this one will be sent in ${retryAfterMs} ms.`;
       return new ChannelError({ kind: 'rate-limited', retryAfterMs, scope }, message, cause);
     }
     case 'not-sent':
@@ -111,8 +111,8 @@ function toChannelFailure({
 }: Extract<CallFailure, { kind: 'refused' }>): ChannelFailure {
   const known = BY_CODE.get(code);
   if (known !== undefined) return known;
-  // Discord refuses the whole account rather than this part, which can be sent once the token is
-  // fixed.
+  // Discord refuses the whole account, not just this message part, which can be sent once the token
+  // is fixed.
   if (status === 401) return { kind: 'transient' };
   if (status === 403) return { kind: 'forbidden' };
   return status === 404 ? { kind: 'gone' } : { kind: 'refused' };
@@ -122,7 +122,7 @@ function getRefusalAdvice(code: number): string {
   switch (code) {
     case 50001:
     case 50013:
-      return 'Give the bot View Channel, Send Messages and Send Messages in Threads there.';
+      return 'Give the bot the permissions View Channel, Send Messages and Send Messages in Threads there.';
     case 50007:
       return 'This person does not accept direct messages from the bot.';
     case 40005:
@@ -155,18 +155,19 @@ export interface ConnectionEnding {
 }
 
 /**
- * The minimum interval between logins, in ms: Discord allows 1,000 a day, and this interval allows
+ * The minimum interval (ms) between logins. Discord allows 1,000 logins a day; this interval allows
+ * 480.
  */
 const BETWEEN_LOGINS_MS = 180_000;
 /**
- * The maximum pause before a login, in ms. Discord resets the count daily, so a later reset time
+ * The maximum pause (ms) before a login. Discord resets the count daily, so a later reset time
  * means that this machine's clock is wrong.
  */
 const MAX_LOGIN_PAUSE_MS = 24 * 60 * 60_000;
 
 const PORTAL = 'discord.com/developers/applications → your application → Bot';
 
-/** discord.js's messages for the gateway's close codes and for a 401 of the API. */
+/** discord.js's messages for the gateway's close codes, and for status 401 from the API. */
 const CODE_OF_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/invalid token|authentication failed/i, 4004],
   [/invalid shard/i, 4010],
@@ -176,7 +177,7 @@ const CODE_OF_MESSAGE: readonly (readonly [RegExp, number])[] = [
   [/disallowed intents/i, 4014],
 ];
 
-/** The gateway's close code when the Message Content Intent is not enabled. */
+/** The gateway's close code if the Message Content Intent is not enabled. */
 export const NO_CONTENT = 4014;
 
 const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new Map([
@@ -207,9 +208,9 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
 ]);
 
 /**
- * Decides what to do after the n-th failure in a row (from 0). `random` is in [0, 1), `now` in ms.
- * Gives up when a person has to act, because Discord resets the token of a bot that keeps logging
- * in.
+ * Decides what to do after the nth failure in a row, counted from 0. `random` is in [0, 1), `now`
+ * in ms. Gives up if a person has to act, because Discord resets the token of a bot that keeps
+ * logging in.
  */
 export function decideAfterConnectionFailure(
   { reason, closeCode, retryAfterMs }: ConnectionEnding,

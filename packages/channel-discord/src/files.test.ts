@@ -28,7 +28,7 @@ describe('[F10] the reference of a file', () => {
     ['http://127.0.0.1:8083/attachments/a', TEST_API, false],
     ['http://10.0.0.1/api/a', 'http://10.0.0.1/api', false],
     ['nonsense', API, false],
-  ])('allows a download from %s, with the API at %s: %s', (url, api, allowed) => {
+  ])('allows a download from %s if the API is at %s: %s', (url, api, allowed) => {
     expect(mayFetch(url, api)).toBe(allowed);
   });
 

@@ -20,7 +20,8 @@ export function createFiles(deps: FilesDeps): FilesCapability {
     maxBytes: LARGEST_BYTES,
     async fetch(ref, limit, signal) {
       const file = readRef(ref);
-      if (file === undefined) throw createFileRefusedError('its reference is not one of Discord');
+      if (file === undefined)
+        throw createFileRefusedError('its reference is not a Discord reference');
       const isOld = hasExpired(file.url, deps.clock());
       const first = isOld ? undefined : await downloadDiscordFile(deps, file.url, limit, signal);
       if (first !== undefined) return first;
@@ -73,14 +74,14 @@ export function buildPictureUrl(apiRoot: string, id: string, avatar: string): st
   return `${root}/avatars/${id}/${avatar}.png?size=128`;
 }
 
-/** Downloads a file; undefined if there is none at the URL. */
+/** Downloads a file; undefined if there is no file at the URL. */
 export async function downloadDiscordFile(
   { apiRoot }: Pick<FilesDeps, 'apiRoot'>,
   url: string,
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  if (!mayFetch(url, apiRoot)) throw createFileRefusedError('its address is not one of Discord');
+  if (!mayFetch(url, apiRoot)) throw createFileRefusedError('its address is not on a Discord host');
   try {
     const response = await fetch(url, { signal, redirect: 'error' });
     const { status, body } = response;
@@ -113,7 +114,8 @@ function createFileRefusedError(why: string): ChannelError {
 }
 
 /**
- * The URL of a file, and the message from which a fresh one can be requested after it has expired.
+ * The URL of a file, and the message from which a fresh URL can be requested after this one has
+ * expired.
  */
 interface FileRef {
   readonly url: string;
@@ -127,7 +129,7 @@ export function formatRef({ url, channelId, messageId, fileId }: FileRef): strin
   return fileId === undefined ? url : `${url}#${channelId}/${messageId}/${fileId}`;
 }
 
-/** Parses a reference; undefined when this adapter did not create it. */
+/** Parses a reference; undefined if it was not created by this adapter. */
 export function readRef(ref: string): FileRef | undefined {
   const [, url, ids] = /^(https?:\/\/[^#\s]+)(?:#(\d+\/\d+\/\d+))?$/.exec(ref) ?? [];
   if (url === undefined) return undefined;
@@ -136,7 +138,7 @@ export function readRef(ref: string): FileRef | undefined {
   return { url, channelId, messageId, fileId };
 }
 
-/** Download hosts, of which the last two serve Discord's copies of external pictures. */
+/** Download hosts; the last two serve Discord's copies of external pictures. */
 const HOSTS: ReadonlySet<string> = new Set([
   'cdn.discordapp.com',
   'media.discordapp.net',
@@ -145,9 +147,9 @@ const HOSTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a URL may be requested: Discord's own file hosts over https or, in tests, the loopback
- * host of the API. Without this check, the sender of a message could choose which hosts this
- * machine connects to.
+ * Whether a URL may be requested. Allowed are Discord's own file hosts over https and, in tests,
+ * the loopback host of the API. Without this check, the sender of a message could choose which
+ * hosts this machine connects to.
  */
 export function mayFetch(url: string, apiRoot: string): boolean {
   const address = URL.parse(url);

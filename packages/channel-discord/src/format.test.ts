@@ -14,7 +14,7 @@ const part = (more: Partial<OutboundPart>): OutboundPart => ({
   ...more,
 });
 
-it('[M05] notifies nobody of a message unless mentions are live', () => {
+it('[M05] does not notify anyone of a message unless mentions are live', () => {
   expect(createPartBody(part({}), true)).toEqual({
     content: 'a',
     allowed_mentions: { parse: [], replied_user: false },

@@ -2,11 +2,11 @@ import type { OutboundPart, ReplyRoute } from '@parley/core';
 import type { MessageBody } from './api.ts';
 import { layOutButtons } from './component-layout.ts';
 
-/** Message flag: no previews of linked pages. */
+/** Message flag: no previews for linked pages. */
 const SUPPRESS_EMBEDS = 1 << 2;
 
 /**
- * The body that creates or changes a message with this text. Nobody is notified unless the settings
+ * The body that creates or changes a message with this text. No one is notified unless the settings
  * allow mentions (M05).
  */
 export function createContentBody(
@@ -27,14 +27,14 @@ export function createOriginBody(nonce: string, replyTo: string | undefined): Me
   return {
     nonce,
     enforce_nonce: true,
-    // The answer is sent even if the question has been deleted.
+    // The answer is sent even if the original message has been deleted.
     ...(replyTo === undefined
       ? {}
       : { message_reference: { message_id: replyTo, fail_if_not_exists: false } }),
   };
 }
 
-/** The body with the text and buttons of a part. */
+/** The body with the text and buttons of a message part. */
 export function createPartBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const { body, buttons, route } = part;
   return {

@@ -14,13 +14,14 @@ function explainWrongId(written: string): string | undefined {
   if (/discord(?:app)?\.com\/channels\/\d+\/?$/i.test(bare))
     return 'this is a server, which has many channels';
   if (/discord(?:app)?\.(?:gg|com\/invite)/i.test(bare)) return 'an invitation is not an id';
-  if (/^\d+$/.test(bare)) return `Discord ids have at least 15 digits, this one has ${bare.length}`;
-  return /\p{L}/u.test(bare) ? 'names can change, so they do not count' : undefined;
+  if (/^\d+$/.test(bare))
+    return `Discord ids have at least 15 digits, but this one has ${bare.length}`;
+  return /\p{L}/u.test(bare) ? 'names can change, so they are not accepted' : undefined;
 }
 
 /**
- * Creates the form of one kind of id. `kind` matches the characters before the digits when an id is
- * copied as a mention; `link` matches its URL, with the id as a group.
+ * Creates the format of one kind of id. `kind` matches the characters before the digits in an id
+ * that was copied as a mention; `link` matches the URL form, with the id as a group.
  */
 function createIdForm(expected: string, kind: RegExp, link: RegExp): IdForm {
   return {
@@ -39,7 +40,7 @@ const SITE = '^(?:https?://)?(?:(?:ptb|canary)\\.)?discord(?:app)?\\.com';
 const channelLink = new RegExp(`${SITE}/channels/(?:\\d+|@me)/(\\d+)(?:/|$)`, 'i');
 
 const group = createIdForm(
-  'the id of a channel in Discord, such as 123456789012345678',
+  'the id of a Discord channel, such as 123456789012345678',
   /^<?#(\d+)>?$/,
   channelLink,
 );
@@ -50,14 +51,14 @@ const group = createIdForm(
  */
 export const DISCORD_IDS: ChannelIds = {
   person: createIdForm(
-    'a user id of Discord, such as 123456789012345678',
+    'a Discord user id, such as 123456789012345678',
     /^<?@!?(\d+)>?$/,
     new RegExp(`(?:${SITE}|^discord://-)/users/(\\d+)`, 'i'),
   ),
   group,
   direct: group,
   role: createIdForm(
-    'the id of a role in Discord, such as 123456789012345678',
+    'the id of a Discord role, such as 123456789012345678',
     /^<?@&(\d+)>?$/,
     /^(?!)/,
   ),

@@ -33,34 +33,34 @@ interface IntakeDeps
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 /**
- * The maximum number of remembered ids of fetched messages; the inbox recognizes duplicates beyond
- * it.
+ * The maximum number of fetched message ids in memory; beyond that, the inbox recognizes
+ * duplicates.
  */
 const MAX_FETCHED = 5_000;
 const MAX_WITH_HISTORY = 5_000;
 const MAX_COVERED = 5_000;
 /**
- * The number of channels that are read concurrently. Discord allows 50 calls a second, and answers
- * need some of them.
+ * The number of channels that are read concurrently. Discord allows 50 calls a second, and some of
+ * these are needed for answers.
  */
 const MAX_READING = 5;
 
 /**
  * Admits live and missed messages, in order within each channel. Discord delivers an event only
- * once, so a message that cannot be stored is retried until it can be. Messages still pending at a
- * stop are fetched after the next start.
+ * once, so storing a message is retried until it succeeds. Messages that are still pending at
+ * shutdown are fetched after the next start.
  */
 export class Intake {
   readonly #deps: IntakeDeps;
   readonly #log: Logger;
   readonly #lanes = new TaskLanes();
   readonly #stopping = new AbortController();
-  /** Fetched messages that the gateway may deliver as well. */
+  /** Fetched messages that may also arrive through the gateway. */
   readonly #fetched = new Set<string>();
   /** Channels and threads whose earlier messages have been read since the start. */
   readonly #withHistory = new BoundedMap<string, true>(MAX_WITH_HISTORY);
   readonly #missed: MissedMessages;
-  /** New direct chats that were read from the start of the gap. */
+  /** New direct chats that were read starting at the gap. */
   readonly #covered = new BoundedMap<string, true>(MAX_COVERED);
   readonly #slots = new TaskSlots(MAX_READING);
   /** Records skipped messages, one channel after the other. */
@@ -81,7 +81,9 @@ export class Intake {
     });
   }
 
-  /** Handles MESSAGE_CREATE; a session resumed at `before` delivers the same message again. */
+  /**
+   * Handles MESSAGE_CREATE. A session that is resumed at `before` delivers the same message again.
+   */
   created(data: unknown, before?: SessionPosition): void {
     const message = this.#read(data);
     if (message === undefined) {
@@ -91,7 +93,7 @@ export class Intake {
     const { channel_id: channelId, id } = message;
     this.#deps.seen.track(id, before);
     this.#coverGap(message);
-    // After a stop the message stays tracked, so that it is fetched later.
+    // If the adapter stops, the message stays tracked, so that it is fetched later.
     const drop = () => {
       if (!this.#stopping.signal.aborted) this.#deps.seen.drop(id);
     };
@@ -106,7 +108,7 @@ export class Intake {
         drop();
       },
     );
-    // The fetch that replaces this task keeps the stored position before the message.
+    // The fetch that replaces this task keeps the stored position ahead of the message.
     if (placed === 'left') this.#deps.seen.drop(id);
   }
 
@@ -124,7 +126,9 @@ export class Intake {
     });
   }
 
-  /** Fetches the earlier messages of a new direct chat, which may have been lost with a session. */
+  /**
+   * Fetches earlier messages in a new direct chat, because they may have been lost with a session.
+   */
   #coverGap({ channel_id: channelId, guild_id }: WireMessage): void {
     const { seen } = this.#deps;
     const { gap } = seen;
@@ -135,8 +139,8 @@ export class Intake {
   }
 
   /**
-   * Handles MESSAGE_UPDATE, which Discord also sends, sometimes incomplete, when it has created a
-   * link preview.
+   * Handles MESSAGE_UPDATE. Discord also sends it, sometimes incomplete, after creating a link
+   * preview.
    */
   updated(data: unknown): void {
     const parsed = WireMessage.safeParse(data);
@@ -163,18 +167,24 @@ export class Intake {
   }
 
   /**
-   * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE, after the messages received earlier.
+   * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE after the messages that were received
+   * earlier.
    */
   reacted(reaction: ReactionTask | undefined): void {
     if (reaction !== undefined) this.#push(reaction.channelId, reaction.work);
   }
 
-  /** Called when a shard starts a session, whose messages wait until the missed ones are queued. */
+  /**
+   * Called when a shard starts a session. The session's messages wait until the missed messages are
+   * queued.
+   */
   hold(shard: number): void {
     this.#lanes.hold(shard);
   }
 
-  /** Called when the shard has received its channels. Missed messages are queued first. */
+  /**
+   * Called when the shard has received its channels. Missed messages are queued before live ones.
+   */
   catchUp(shard: number, known: readonly KnownChannel[]): void {
     const { seen } = this.#deps;
     const isFirst = seen.isNew && !this.#readyShards.has(shard);
@@ -245,7 +255,10 @@ export class Intake {
     await this.#deps.seen.note(message.channel_id, message.id, served);
   }
 
-  /** Records a message that Discord itself wrote. It starts no turn, but `why` can explain it. */
+  /**
+   * Records a message that Discord itself wrote. It does not start a turn, but `why` can explain
+   * it.
+   */
   async #noteNotice(message: WireMessage, { chat }: ChatDetails): Promise<void> {
     const what = findNotice(message);
     if (what === undefined) return;
@@ -281,7 +294,8 @@ export class Intake {
   }
 
   /**
-   * Reads a channel from a given message on. Beyond the limit only the newest messages are kept.
+   * Reads a channel, starting after a given message. Beyond the limit, only the newest messages are
+   * kept.
    */
   async #fetch(channelId: string, after: string): Promise<void> {
     await this.#retry(channelId, async () => {
@@ -306,10 +320,10 @@ export class Intake {
     const { notifyOwner, clock } = this.#deps;
     this.#log.error(
       { channels: left },
-      'too many channels with missed messages; the remaining ones are not read',
+      'too many channels with missed messages; the remaining channels are not read',
     );
     const day = new Date(clock()).toISOString().slice(0, 10);
-    const text = `While the bot was away, messages were written in more Discord channels than it can read after a start; ${left} channels were not read.`;
+    const text = `While the bot was away, messages were written in more Discord channels than the bot can read after a start; ${left} channels were not read.`;
     await this.#retry('', () => notifyOwner(`channels not read ${day}`, text));
   }
 
@@ -322,8 +336,8 @@ export class Intake {
         const reason = reasonOf(thrown);
         const failure = toCallFailure(thrown);
         if (failure.kind === 'refused' && (failure.status === 403 || failure.status === 404)) {
-          // After other refusals the position is kept, because the permission may return, and with
-          // it the messages written since then.
+          // After other refusals, the position is kept. If the permission returns, the messages
+          // written since then can still be read.
           if (failure.status === 404) this.#deps.seen.forget(channelId);
           this.#log.warn({ channelId, reason }, 'the channel cannot be read');
           return;

@@ -4,30 +4,30 @@ import { toCallFailure } from './failures.ts';
 import type { FindChatDetails } from './places.ts';
 import type { IncludedChannel, WireInteraction } from './wire-interaction.ts';
 
-/** Interaction contexts: direct messages with the bot, and private channels of other people. */
+/** Interaction contexts: direct messages with the bot, and other people's private channels. */
 const [BOT_DIRECT, PRIVATE] = [1, 2];
 /** The channel type of a private group chat. */
 const GROUP_DIRECT = 3;
 
 /**
- * The chat of an interaction. When `isBound` is true the bot cannot write there, so it can only
- * respond to interactions.
+ * The chat in which an interaction took place. If `isBound` is true, the bot cannot write there, so
+ * it can only respond to interactions.
  */
 export interface InteractionLocation {
   readonly chat: InboundMessage['chat'];
   readonly isBound: boolean;
 }
 
-/** Whether people other than the sender may read what is shown there. */
+/** Whether people other than the sender can read what is shown there. */
 export function isSharedChat({ guild_id, context }: WireInteraction): boolean {
   return guild_id !== undefined || context !== BOT_DIRECT;
 }
 
 /**
- * The chat in which a command was used or a button was pressed. A person who has added the app to
- * their account can use it in servers without the bot and in chats with other people. The bot
- * cannot request such channels, so the data of the interaction itself is used. Such a chat is never
- * the direct chat of its sender, because others can read it (W02).
+ * Finds the chat in which a command was used or a button was pressed. A person who has added the
+ * app to their account can use it in servers without the bot and in chats with other people. The
+ * bot cannot request such channels, so the interaction's own data is used. Such a chat never counts
+ * as the sender's direct chat, because others can read it (W02).
  */
 export async function findInteractionLocation(
   interaction: WireInteraction & { readonly channel_id: string },
@@ -37,7 +37,7 @@ export async function findInteractionLocation(
   if (guild_id === undefined && (context === PRIVATE || channel?.type === GROUP_DIRECT))
     return createPrivateLocation(id, channel);
   try {
-    // Without a context, the interaction does not tell which direct chat it belongs to.
+    // Without a context, the interaction does not show to which direct chat it belongs.
     const isTold = guild_id !== undefined || context === BOT_DIRECT;
     const brought = isTold && channel !== undefined ? { ...channel, guild_id } : undefined;
     const { chat, isMember = true } = await findPlace(id, brought);
@@ -61,7 +61,8 @@ function mayWrite({ app_permissions }: WireInteraction, { type }: InboundMessage
 }
 
 /**
- * HTTP statuses that mean the bot may not see the channel, or the channel does not exist for it.
+ * HTTP statuses that mean that the bot may not see the channel, or that the channel does not exist
+ * for the bot.
  */
 const NOT_THERE: ReadonlySet<number> = new Set([403, 404]);
 

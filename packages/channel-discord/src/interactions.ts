@@ -22,21 +22,18 @@ export interface InteractionDeps
   readonly responses: Pick<InteractionResponses, 'expect' | 'pressed'>;
   readonly findPlace: FindChatDetails;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
-  /** Called when a direct chat starts being served. */
+  /** Called when the adapter begins to serve a direct chat. */
   readonly served: (channelId: string, interactionId: string) => Promise<void>;
   readonly log: Logger;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 const [COMMAND, PRESS, FORM] = [2, 3, 5];
-/**
- * Discord shows a failure after 3 s; an interaction that takes longer than this (ms) shows
- * "thinking" first.
- */
+/** The time (ms) after which an interaction shows "thinking"; Discord shows a failure after 3 s. */
 const TIMEOUT_MS = 1_500;
 /**
- * Types of initial responses: a message, "thinking", no visible response to a button, a change of
- * its message, or a form.
+ * Types of initial responses: a message, "thinking", no visible response to a button, a change to
+ * the button's message, or a form.
  */
 const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7, form: 9 } as const;
 const FAILED = "I couldn't receive that: my memory isn't working right now. Please try again.";
@@ -44,9 +41,9 @@ const FAILED = "I couldn't receive that: my memory isn't working right now. Plea
 type ChannelInteraction = WireInteraction & { readonly channel_id: string };
 
 /**
- * Admits a slash command, a pressed button, a choice or a filled-in form as a message, and
- * acknowledges it within Discord's 3 s. The answer replaces "thinking" (`InteractionResponses`). Error texts
- * sent from here are visible only to the sender. Never rejects.
+ * Admits a slash command, a pressed button, a choice or a completed form as a message, and
+ * acknowledges it within Discord's limit of 3 s. The answer replaces "thinking"
+ * (`InteractionResponses`). Only the sender can see error messages sent from here. Never rejects.
  */
 export async function admitInteraction(deps: InteractionDeps, data: unknown): Promise<void> {
   const interaction = await readInteraction(deps, data);
@@ -63,7 +60,7 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
   }
 }
 
-/** Parses an interaction; undefined when it cannot be handled, which is recorded for `why`. */
+/** Parses an interaction; undefined if it cannot be handled, which is recorded for `why`. */
 async function readInteraction(
   deps: InteractionDeps,
   data: unknown,
@@ -94,7 +91,9 @@ async function readInteraction(
   return undefined;
 }
 
-/** Records an interaction that starts no turn, so that `why` can explain it. Never rejects. */
+/**
+ * Records an interaction that does not start a turn, so that `why` can explain it. Never rejects.
+ */
 async function recordIgnored(
   { log, ignored }: InteractionDeps,
   event: Parameters<InteractionDeps['ignored']>[0],
@@ -116,7 +115,8 @@ async function acknowledgeInteraction(
     return answerNow(deps, interaction, { type: ANSWER.form, data: createQuestionForm(pressed) });
   }
   const { id, type, channel_id, application_id: application, token } = interaction;
-  // After a command, the token can only replace its "thinking", so commands are not recorded here.
+  // After a command, the token can only replace the command's own "thinking", so commands are not
+  // recorded here.
   if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
   const admitting = tryAdmit(deps, interaction);
   const patience = new AbortController();
@@ -129,8 +129,8 @@ async function acknowledgeInteraction(
 }
 
 /**
- * Whether only the sender may see the answer. Everything in a direct chat is private, so the answer
- * stays visible there.
+ * Whether only the sender may see the answer. Everything in a direct chat is private anyway, so the
+ * answer stays visible there.
  */
 function isPrivateCommand(
   commands: readonly CommandInfo[],
@@ -142,9 +142,9 @@ function isPrivateCommand(
 }
 
 interface AdmittedInteraction {
-  /** The text shown to the sender in place of an answer; null when an answer follows. */
+  /** The text shown to the sender instead of an answer; null if an answer follows. */
   readonly text: string | null;
-  /** Whether the request is decided, so that its buttons no longer have an effect. */
+  /** Whether the request has been decided, so that its buttons have no effect anymore. */
   readonly isSettled?: boolean;
 }
 
@@ -194,7 +194,7 @@ async function interactionToInbound(
     chat,
     sender: toSender(user, member, user.bot === true),
     text,
-    // The text was typed with a command or into a form, or comes from one of this bot's buttons
+    // The text was typed with a command or into a form, or it comes from one of this bot's buttons
     // that the person pressed.
     authored: { text: true },
     ...(message === undefined ? {} : { replyTo: { messageId: message.id } }),
@@ -208,9 +208,9 @@ async function interactionToInbound(
 }
 
 /**
- * The location that the answer is sent to. The answer to a command replaces "thinking". A button is
- * answered by an ordinary message, unless the bot cannot send one or the button is in a message
- * visible only to its sender.
+ * The location to which the answer is sent. The answer to a command replaces "thinking". A button
+ * press is answered by an ordinary message, unless the bot cannot send one or only the sender can
+ * see the button's message.
  */
 function createResponse(
   { type, application_id: application, token, message }: ChannelInteraction,
@@ -233,8 +233,8 @@ function createResponse(
 }
 
 /**
- * The text of an interaction: `/name text`, only the text for `/ask`, or that of a button, a choice
- * or a form.
+ * The text of an interaction: `/name text`, only the text for `/ask`, or the text of a button, a
+ * choice or a form.
  */
 function getInteractionText(
   commands: readonly CommandInfo[],
@@ -256,14 +256,14 @@ interface CommandOption {
   readonly options?: readonly CommandOption[];
 }
 
-/** The filled-in values; for a subcommand, its name and its values. */
+/** The entered values; for a subcommand, its name and its values. */
 function listOptionWords({ name, value, options = [] }: CommandOption): string[] {
   return value === undefined ? [name, ...options.flatMap(listOptionWords)] : [String(value)];
 }
 
 function explainSilence(outcome: IngressOutcome): AdmittedInteraction['text'] {
   if (outcome.kind === 'refused') return `I'm not allowed to do that here: ${outcome.reason}.`;
-  return outcome.kind === 'ignored' ? `I stay silent: ${outcome.reason}.` : null;
+  return outcome.kind === 'ignored' ? `I won't answer here: ${outcome.reason}.` : null;
 }
 
 /** The creation time encoded in a snowflake, which counts ms since 2015. */
@@ -298,7 +298,7 @@ function createFirstAnswer(
   return type === COMMAND ? createThinkingBody(isPrivate) : createConfirmation(message);
 }
 
-/** A form that does not belong to a message needs some visible confirmation. */
+/** A form that does not belong to a message needs a visible confirmation. */
 function createConfirmation(message: ChannelInteraction['message']): MessageBody {
   return message === undefined
     ? { type: ANSWER.message, data: createEphemeralBody('Received.') }
@@ -321,7 +321,7 @@ async function answerWhenAdmitted(
     type === COMMAND ? createThinkingBody(isPrivate) : createConfirmation(message),
   );
   const { text, isSettled } = await admitting;
-  // For a button, the initial response is the message it belongs to.
+  // For a button, the initial response is the button's own message.
   if (isSettled && message !== undefined)
     await api.changeAnswer(application, token, removeButtons(message));
   if (text === null) return;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { TaskLanes } from './lanes.ts';
 
-/** Tasks that record their name when they start, and complete on request. */
+/** Tasks that record their name when they start and complete on request. */
 function noted() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -16,7 +16,7 @@ function noted() {
   return { begun, work, end };
 }
 
-it('[D02] runs the tasks of a channel in order, and channels concurrently', async () => {
+it('[D02] runs the tasks for one channel in order, but different channels concurrently', async () => {
   const { begun, work, end } = noted();
   const lanes = new TaskLanes();
   lanes.push('a', work('a1'));
@@ -27,7 +27,7 @@ it('[D02] runs the tasks of a channel in order, and channels concurrently', asyn
   expect(begun).toEqual(['a1', 'b1', 'a2']);
 });
 
-it('[D01] runs missed messages before those that arrived while the lane was held', async () => {
+it('[D01] runs missed messages before messages that arrived while the lane was held', async () => {
   const { begun, work, end } = noted();
   const lanes = new TaskLanes();
   lanes.hold(0);
@@ -54,7 +54,7 @@ it('[D07] queues a single replacement task when a lane is full', async () => {
   expect(done.at(-1)).toBe('instead');
 });
 
-it('[D11] waits for running tasks on close and drops the rest', async () => {
+it('[D11] waits for running tasks on close and drops waiting tasks', async () => {
   const { begun, work, end } = noted();
   const lanes = new TaskLanes();
   lanes.push('a', work('a1'));

@@ -1,12 +1,12 @@
 /** A task, which never rejects. */
 type LaneTask = () => Promise<void>;
 
-/** The maximum number of tasks that may wait in one lane. */
+/** The maximum number of tasks that can wait in one lane. */
 const MAX_WAITING = 1_000;
 
 /**
- * Runs the tasks of one channel in order, and channels concurrently. While lanes are held, tasks
- * wait, so that missed messages can be queued before them.
+ * Runs the tasks for one channel in order, but different channels concurrently. Tasks wait while
+ * lanes are held, so that missed messages can be queued before them.
  */
 export class TaskLanes {
   readonly #lanes = new Map<string, LaneTask[]>();
@@ -16,7 +16,7 @@ export class TaskLanes {
   #closed = false;
 
   /**
-   * A full lane accepts `instead` once, which replaces this task and all later ones; those are
+   * A full lane accepts `instead` once. It replaces this task and all later tasks, which are
    * dropped.
    */
   push(channelId: string, task: LaneTask, instead?: LaneTask): 'queued' | 'instead' | 'left' {
@@ -35,7 +35,7 @@ export class TaskLanes {
     this.#run(channelId);
   }
 
-  /** Prevents tasks from starting until every holder has called release. */
+  /** Keeps tasks from starting until every holder has called release. */
   hold(holder: number): void {
     this.#holders.add(holder);
   }

@@ -2,19 +2,21 @@ import type { ChatDetails } from './places.ts';
 import type { WireUser } from './wire.ts';
 import type { WireContent, WireMention } from './wire-message.ts';
 
-/** Rewrites a text as it is displayed, with names instead of ids. */
+/** Rewrites text the way it is displayed, with names instead of ids. */
 export type NameReplacer = (text: string) => string;
 
 /**
- * The displayed name: the server nickname, otherwise the display name, otherwise the account name.
+ * The displayed name: the server nickname or, if there is none, the display name or the account
+ * name.
  */
 export function getDisplayName(user: WireUser, nick: string | null | undefined): string {
   return nick || user.global_name || user.username;
 }
 
 /**
- * Names by id, from the message and those known for its channel. `around` lists people from the
- * surrounding messages, because Discord does not list the people that embeds and cards mention.
+ * Names by id, from the message and from what is known about its channel. `around` lists people
+ * from the surrounding messages, because Discord does not list the people mentioned in embeds and
+ * cards.
  */
 export function createNameReplacer(
   { mentions, mention_channels, resolved }: WireContent,
@@ -38,7 +40,7 @@ export function listMentionedNames(mentions: readonly WireMention[]): Map<string
   return new Map(mentions.map((user) => [user.id, getDisplayName(user, user.member?.nick)]));
 }
 
-/** Names of server pages by the word in `<id:…>`. */
+/** Names of server pages, keyed by the word in `<id:…>`. */
 const PAGES: ReadonlyMap<string, string> = new Map([
   ['customize', 'Channels & Roles'],
   ['browse', 'Browse Channels'],
@@ -59,7 +61,7 @@ const MARKS = {
 /**
  * Replaces markers with what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>`
  * `:wave:`, `<t:0>` `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are the people
- * that the message mentions; `nameOf` returns the names of roles and channels. Markers without a
+ * whom the message mentions; `nameOf` returns the names of roles and channels. Markers without a
  * known name stay unchanged.
  */
 export function replaceMentions(
@@ -85,7 +87,7 @@ export function replaceMentions(
 }
 
 /**
- * Removes the remaining markers of people, channels, emojis and commands, whose names are unknown.
+ * Removes the remaining markers for people, channels, emojis and commands, whose names are unknown.
  */
 export function removeMarkers(text: string): string {
   return text
@@ -96,8 +98,8 @@ export function removeMarkers(text: string): string {
 }
 
 /**
- * A time such as `2026-11-01 10:00 UTC`; Discord shows it in each person's time zone. Undefined for
- * an invalid time.
+ * Formats a time such as `2026-11-01 10:00 UTC`; Discord shows it in each person's time zone.
+ * Undefined for an invalid time.
  */
 export function formatDiscordTime(at: number): string | undefined {
   const date = new Date(at);

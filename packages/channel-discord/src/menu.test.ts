@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { MenuCommand } from './api.ts';
 import { createMenu, registerMenu } from './menu.ts';
 
-/** Registers commands with a fake Discord server that stores the menu. */
+/** Registers commands with a fake Discord server that stores the command menu. */
 async function register(commands: readonly { name: string; summary: string; isSkill?: true }[]) {
   const { log, lines } = createRecordingLogger();
   const told: string[] = [];
@@ -40,7 +40,7 @@ it('[F09] limits the menu to the 100 most frequently used commands', () => {
   expect(createMenu(many, new Map([['c110', 2]])).at(-1)?.name).toBe('c110');
 });
 
-it('[F09] tells the owner which commands are left out of the menu', async () => {
+it('[F09] notifies the owner about commands that are left out of the menu', async () => {
   const commands = Array.from({ length: 120 }, (_, n) => ({
     name: `c${n}`,
     summary: 's',

@@ -10,13 +10,13 @@ import { DISCORD_MENU, type DiscordSettings } from './settings.ts';
 
 const TEXT_OPTION = 3;
 
-/** The places in which commands are offered. */
+/** Where commands are offered. */
 type UserInstall = DiscordSettings['userInstall'];
 
 /**
  * Who may use a command (0: people in servers with the bot, 1: people with the app on their
- * account), and where (0: servers, 1: direct messages with the bot, 2: other private channels).
- * Both are empty when the developer portal decides.
+ * account), and where it can be used (0: servers, 1: direct messages with the bot, 2: other private
+ * channels). Both are empty if the developer portal decides.
  */
 const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types' | 'contexts'>>> =
   {
@@ -26,12 +26,12 @@ const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types
   };
 
 /**
- * A command that sends a message to the agent in places where the bot is absent and cannot be
+ * A command that sends a message to the agent in chats where the bot is absent and cannot be
  * mentioned.
  */
 export const ASK: CommandInfo = {
   name: 'ask',
-  summary: 'write to me, also where I am no member',
+  summary: 'write to me, even where I am not a member',
   takes: 'what you want to say',
 };
 
@@ -45,8 +45,8 @@ function listOfferedCommands(
 }
 
 /**
- * The commands in the format of Discord's menu, each with an optional text. Discord allows 8,000
- * characters per command; these use at most 160.
+ * The commands in Discord's menu format, each with an optional text. Discord allows 8,000
+ * characters per command; each of these uses at most 160.
  */
 export function createMenu(
   commands: readonly CommandInfo[],
@@ -62,7 +62,7 @@ export function createMenu(
   }));
 }
 
-const ADDS = 'What to add, if anything';
+const ADDS = 'Text to add (optional)';
 
 interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'notifyOwner' | 'log'> {
   readonly api: Pick<DiscordApi, 'menu' | 'setMenu'>;
@@ -71,8 +71,8 @@ interface RegisterDeps extends Pick<ChannelContext<unknown>, 'commands' | 'notif
 }
 
 /**
- * Registers the commands unless Discord already has them, because it allows only 200 changes a day.
- * Commands that do not fit are logged, and the owner is notified once.
+ * Registers the commands unless Discord already has the same ones, because it allows only 200
+ * changes a day. Commands that do not fit are logged, and the owner is notified about them once.
  */
 export async function registerMenu(
   { api, commands: known, commandUses, userInstall = 'portal', notifyOwner, log }: RegisterDeps,
@@ -100,8 +100,8 @@ export async function registerMenu(
 }
 
 /**
- * The commands as JSON, for comparison; `isOffered` includes where they are offered. Discord fills
- * in these fields from the portal if they are absent.
+ * The commands as JSON, for comparison; with `isOffered`, the JSON includes where they are offered.
+ * Discord fills in these fields from the portal if they are absent.
  */
 function serializeCommands(commands: readonly MenuCommand[], isOffered: boolean): string {
   const lines = commands.map(({ name, description, options, integration_types, contexts }) =>

@@ -1,8 +1,8 @@
 import type { MessageType } from 'discord-api-types/v10';
 
 /**
- * Who writes messages of a type: people and bots, or the platform itself, with the reason to ignore
- * such a message.
+ * Who writes messages of this type: people and bots, or the platform itself, with the reason for
+ * ignoring the message.
  */
 export type MessageKind =
   | { readonly kind: 'written' }
@@ -15,8 +15,8 @@ const WRITTEN = { kind: 'written' } as const;
 const notice = (what: string) => ({ kind: 'notice', what }) as const;
 
 /**
- * How every message type is handled. A type added by a new version of Discord's types does not
- * compile until it is listed here.
+ * How every message type is handled. If a new version of Discord's types adds a message type, this
+ * does not compile until the type is listed here.
  */
 const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
   0: WRITTEN,
@@ -59,7 +59,7 @@ const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
   46: notice('a poll ended'),
 };
 
-/** The kind of a type; undefined for a type that Discord introduced later. */
+/** Returns how a type is handled; undefined for a type that Discord introduced later. */
 export function findMessageKind(type: number): MessageKind | undefined {
   return Object.hasOwn(MESSAGE_TYPES, type) ? MESSAGE_TYPES[type as MessageType] : undefined;
 }

@@ -6,14 +6,17 @@ import type { FindChatDetails } from './places.ts';
 import { formatSnowflakeDate, isLater } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
-/** The maximum number of missed messages admitted per channel; the newest are kept. */
+/** The maximum number of missed messages admitted per channel; the newest messages are kept. */
 const MAX_MISSED = 300;
 const PAGE = 100;
-/** The maximum number of pages of skipped messages that are read to record the reason for each. */
+/**
+ * The maximum number of pages of skipped messages that are read to record the reason for each
+ * message.
+ */
 const MAX_EXPLAINED_PAGES = 20;
 /**
- * The maximum number of owner notes about individual channels per process; one further note covers
- * all others.
+ * The maximum number of notes per process that tell the owner about individual channels; one
+ * further note covers all other channels.
  */
 const MAX_NOTES = 10;
 const REASON = `more than ${MAX_MISSED} messages were written here while the bot was away; it reads the newest ${MAX_MISSED}`;
@@ -40,14 +43,14 @@ interface MissedMessagesDeps
   extends Pick<ChannelContext<unknown>, 'skipped' | 'notifyOwner' | 'log'> {
   readonly api: Pick<DiscordApi, 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindChatDetails;
-  /** Converts a message for ingress; undefined when it is not a message. */
+  /** Converts a message for ingress; undefined if it is not a message. */
   readonly read: (data: unknown) => Promise<InboundMessage | undefined>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads messages written in a channel while the bot was away. All calls reject when Discord does
- * not respond.
+ * Reads the messages that were written in a channel while the bot was away. All calls reject if
+ * Discord does not respond.
  */
 export class MissedMessages {
   readonly #deps: MissedMessagesDeps;
@@ -74,7 +77,7 @@ export class MissedMessages {
   }
 
   /**
-   * Notifies the owner that messages are skipped, once for each range and before the position moves
+   * Notifies the owner about skipped messages, once for each range and before the position moves
    * past it.
    */
   async report(channelId: string, { after, before }: MessageSpan): Promise<void> {
@@ -84,13 +87,13 @@ export class MissedMessages {
     const where =
       chat.title === undefined ? formatInlineCode(channelId) : toLiteralMarkdown(chat.title);
     const what = `While the bot was away, more than ${MAX_MISSED} messages were written`;
-    const why = '`parley why` with the id of a message tells whether it was skipped.';
+    const why = '`parley why` with a message id tells whether that message was skipped.';
     this.#notes += 1;
     if (this.#notes <= MAX_NOTES) {
-      const text = `${what} in ${where} on Discord. The newest ${MAX_MISSED} were read, those before ${formatSnowflakeDate(before)} were not. ${why}`;
+      const text = `${what} in ${where} on Discord. The newest ${MAX_MISSED} were read, but those before ${formatSnowflakeDate(before)} were not. ${why}`;
       await notifyOwner(`skipped ${channelId} ${after}`, text);
     } else if (this.#notes === MAX_NOTES + 1) {
-      const text = `${what} in further channels on Discord. The log lists each of them. ${why}`;
+      const text = `${what} in other channels on Discord. The log lists each channel. ${why}`;
       await notifyOwner(`skipped ${channelId} ${after}`, text);
     }
   }
@@ -113,7 +116,7 @@ export class MissedMessages {
     if (!signal.aborted)
       log.warn(
         { channelId, after: from, before },
-        'the reasons for these skipped messages are not recorded individually',
+        'the reasons for these skipped messages are not recorded one by one',
       );
   }
 }

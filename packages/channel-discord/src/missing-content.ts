@@ -4,15 +4,15 @@ import { decideAfterConnectionFailure, NO_CONTENT } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
 /**
- * Three empty messages in a row indicate a missing intent, while a single one may be content that
- * only Discord's client can show.
+ * Three empty messages in a row indicate a missing intent. A single one may be content that only
+ * Discord's client can show.
  */
 const EMPTY_IN_A_ROW = 3;
 
 /**
- * Detects that Discord withholds what people write in servers, although it accepted the login, and
- * notifies the owner once a day. A login that requests the intent without having it fails, with the
- * same advice.
+ * Detects that Discord withholds what people write in servers although it accepted the login.
+ * Notifies the owner once a day. If the login requests the intent but the bot does not have it, the
+ * login fails with the same advice.
  */
 export function createContentWatch({
   settings,

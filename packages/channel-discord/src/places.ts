@@ -4,7 +4,7 @@ import { type Client, PermissionFlagsBits, PermissionsBitField } from 'discord.j
 import type { DiscordApi } from './api.ts';
 import type { WireChannel, WireMember } from './wire.ts';
 
-/** The chat a message belongs to, and the names of roles and channels there. */
+/** The chat to which a message belongs, and the names of roles and channels there. */
 export interface ChatDetails {
   readonly chat: InboundMessage['chat'];
   readonly guildId?: string | undefined;
@@ -20,21 +20,21 @@ export interface ChatDetails {
 }
 
 /**
- * Finds the chat of a channel. Rejects when Discord has to be asked and does not respond. A channel
- * described by an event (`brought`) needs no request.
+ * Finds the chat of a channel. Rejects if it has to ask Discord and Discord does not respond. If an
+ * event describes the channel (`brought`), no request is needed.
  */
 export type FindChatDetails = (channelId: string, brought?: WireChannel) => Promise<ChatDetails>;
 
 /** Types of text and announcement channels. */
 const TAKES_THREADS: ReadonlySet<number> = new Set([0, 5]);
-/** Whether a channel of this type is a thread, or a post in a forum. */
+/** Whether a channel of this type is a thread or a forum post. */
 export const isThread = (type: number): boolean => type >= 10 && type <= 12;
 
 /**
- * Creates a lookup of chats. A channel is a chat, and a thread or forum post is a thread of its
+ * Creates a lookup of chats. A channel is a chat, and a thread or forum post is a thread in its
  * channel. Access to a channel therefore covers its threads, and each thread is a separate
- * conversation. discord.js knows the channels of servers; others (direct messages) are requested
- * once.
+ * conversation. discord.js knows the channels of servers; other channels (direct messages) are
+ * requested once.
  */
 export function createChatLookup(
   current: () => Client | undefined,
@@ -75,12 +75,12 @@ export function createChatLookup(
 }
 
 /**
- * The maximum number of cached channels, mostly direct chats. When the limit is exceeded, the cache
- * is cleared and channels are requested again.
+ * The maximum number of cached channels, most of them direct chats. If the limit is exceeded, the
+ * cache is cleared and channels are requested again.
  */
 const MAX_CACHED = 5_000;
 
-/** A channel from discord.js's cache. A thread without a known parent counts as unknown. */
+/** A channel from discord.js's cache. A thread counts as unknown if its parent is unknown. */
 function findKnownChannel(client: Client | undefined, id: string): WireChannel | undefined {
   const channel = client?.channels.cache.get(id);
   if (channel === undefined || channel.isDMBased() || channel.partial) return undefined;
@@ -104,7 +104,7 @@ export function toChat(
   return { id: here.parent_id, type: 'thread', threadId: here.id, ...titled };
 }
 
-/** The author of a message and the server, as stated by the event. */
+/** The author of a message and the server, as stated in the event. */
 export interface GuildAuthor {
   readonly guildId: string | undefined;
   readonly userId: string;
@@ -122,8 +122,8 @@ const ADMINISTRATORS = [
 
 /**
  * Determines whether the author of a message is an administrator of the server, from the event and
- * the roles that discord.js knows, without a request. Messages fetched after downtime contain no
- * roles, so their authors do not count as administrators; `roles` requests them.
+ * the roles that discord.js knows, without a request. Messages fetched after downtime do not
+ * contain roles, so their authors do not count as administrators; `roles` requests the roles.
  */
 export function createSenderFacts(
   current: () => Client | undefined,

@@ -3,15 +3,15 @@ import { formatDiscordTime } from './mentions.ts';
 import type { WirePoll } from './wire-message.ts';
 
 /**
- * A poll as it is displayed: the question, the answers with their votes if Discord sends them, and
- * the closing time. Empty when it has neither question nor answers.
+ * A poll as it is displayed: the question, the answers with their votes if Discord sends the votes,
+ * and the closing time. Empty if there is neither a question nor an answer.
  */
 export function renderPoll({ question, answers, results, ...poll }: WirePoll): string {
   const counts = new Map(results?.answer_counts.map(({ id, count }) => [id, count]));
   const lines = answers.map(({ answer_id, poll_media: { text, emoji } }) => {
     const words = [formatEmoji(emoji), text].filter(Boolean).join(' ');
     const count = answer_id === undefined ? undefined : counts.get(answer_id);
-    // Discord omits the count of an answer without votes.
+    // Discord omits the vote count of an answer without votes.
     const votes = results === undefined ? '' : ` (${count ?? 0} ${count === 1 ? 'vote' : 'votes'})`;
     return `- ${words}${votes}`;
   });

@@ -3,16 +3,16 @@ import { Snowflake } from './wire.ts';
 
 export const SessionPosition = z.object({
   session: z.string(),
-  /** The gateway URL to resume at. */
+  /** The gateway URL for resuming the session. */
   url: z.string(),
   me: Snowflake,
   /** The sequence number of the last event. */
   seq: z.int(),
-  /** The newest message that the session has delivered; absent before the first one. */
+  /** The newest message that the session has delivered; absent before the first message. */
   newest: Snowflake.optional(),
 });
 /**
- * A position in a gateway session. A session that is resumed at a position delivers the subsequent
+ * A position in a gateway session. A session that is resumed at a position delivers all later
  * events again.
  */
 export type SessionPosition = z.infer<typeof SessionPosition>;
@@ -31,7 +31,7 @@ interface NumberedEvent {
   readonly d: unknown;
 }
 
-/** The position of a session after an event; undefined until its READY was received. */
+/** A session's position after an event; undefined until the session's READY was received. */
 export function advancePosition(
   { t, s, d }: NumberedEvent,
   before: SessionPosition | undefined,
@@ -53,7 +53,6 @@ function advanceNewest(
   return message.success ? { newest: selectLaterId(before.newest, message.data.id) } : {};
 }
 
-/** The later of two snowflakes. */
 export function selectLaterId(a: string | undefined, b: string): string;
 export function selectLaterId(a: string | undefined, b: string | undefined): string | undefined;
 export function selectLaterId(a: string | undefined, b: string | undefined): string | undefined {
@@ -61,7 +60,6 @@ export function selectLaterId(a: string | undefined, b: string | undefined): str
   return isLater(a, b) ? a : b;
 }
 
-/** Compares two snowflakes. */
 export function isLater(a: string, b: string): boolean {
   return BigInt(a) > BigInt(b);
 }
@@ -75,7 +73,7 @@ export function getSnowflakeTime(snowflake: string): number {
   return Number(BigInt(snowflake) >> TIME_BITS) + EPOCH_MS;
 }
 
-/** The first id of a given moment, in ms since 1970. */
+/** The first id at a given time, in ms since 1970. */
 export function createSnowflake(ms: number): string {
   return String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)) << TIME_BITS);
 }

@@ -26,14 +26,14 @@ const Application = z.object({ id: z.string(), flags: z.int().default(0) });
  */
 const CONTENT_FLAGS = (1 << 18) | (1 << 19);
 /**
- * Below this number of remaining logins, a bot that keeps restarting may be locked out for the rest
+ * With fewer remaining logins than this, a bot that keeps restarting may be locked out for the rest
  * of the day.
  */
 const FEW_LOGINS = 20;
 
 /**
- * Asks Discord who the bot is, how many logins remain, and which intents it has, without using up a
- * login.
+ * Asks Discord for the bot's identity, the remaining logins and the bot's intents, without using up
+ * a login.
  */
 export async function probeDiscord(
   settings: DiscordSettings,
@@ -88,7 +88,7 @@ const PERMISSIONS =
   PermissionFlagsBits.ReadMessageHistory |
   PermissionFlagsBits.AddReactions;
 
-/** The page on which a person adds the bot to a server. */
+/** The page on which a person can add the bot to a server. */
 function buildInvitationUrl(applicationId: string, { threads }: DiscordSettings): string {
   const more = threads === 'never' ? 0n : PermissionFlagsBits.CreatePublicThreads;
   const asked = new URLSearchParams({
@@ -105,7 +105,7 @@ const WRONG_TOKEN = 4004;
 function toProbeProblem(thrown: unknown, host: string): ChannelProbe {
   const failure = toCallFailure(thrown);
   if (failure.kind === 'rate-limited') {
-    const reason = 'Discord refuses further calls for now: too many were made';
+    const reason = 'Discord refuses further calls for now, because too many were made';
     const seconds = Math.ceil(failure.retryAfterMs / 1_000);
     return { kind: 'problem', reason, fix: `Try again in ${seconds} s.`, retryable: true };
   }
@@ -116,11 +116,11 @@ function toProbeProblem(thrown: unknown, host: string): ChannelProbe {
     : `Discord cannot be reached: ${failure.reason}`;
   const fix = isRefused
     ? 'Try again later, and check channels.discord.apiRoot if you set one.'
-    : `Check the network and DNS of this machine, and channels.discord.apiRoot if you set one: ${host} must be reachable.`;
+    : `Check this machine's network and DNS, and channels.discord.apiRoot if you set one: ${host} must be reachable.`;
   return { kind: 'problem', reason, fix, retryable: true };
 }
 
-/** The result that the adapter would report for a login ending with this code. */
+/** The result that the adapter would report if a login ended with this code. */
 function toLoginProblem(closeCode: number): ChannelProbe {
   const ending = decideAfterConnectionFailure(
     { reason: `closed with ${closeCode}`, closeCode },

@@ -13,27 +13,27 @@ interface ReactionDeps extends Pick<ChannelContext<unknown>, 'account' | 'reacte
 }
 
 /**
- * The maximum number of reactions and people in memory. After an entry is evicted, only the next
- * reaction event is known.
+ * The maximum number of reactions and people in memory. After an entry is evicted, only later
+ * reaction events are known.
  */
 const MAX_REACTIONS = 2_000;
 const MAX_PEOPLE = 1_000;
 /** The limit in the channel contract, which is also Discord's. */
 const MAX_EMOJIS = 20;
 
-/** A task that runs in the channel's order. */
+/** A task that runs in order within its channel. */
 export interface ReactionTask {
   readonly channelId: string;
   readonly work: () => Promise<void>;
 }
 
 /**
- * Tracks added and removed reactions. Discord sends one emoji at a time, while the core needs all
- * of a person's emojis.
+ * Tracks added and removed reactions. Discord sends one emoji at a time, but the core needs all of
+ * a person's emojis.
  */
 export class ReactionTracker {
   readonly #deps: ReactionDeps;
-  /** The known emojis by message and person. */
+  /** The known emojis, keyed by message and person. */
   readonly #emojis = new BoundedMap<string, readonly string[]>(MAX_REACTIONS);
   readonly #people = new BoundedMap<string, InboundReaction['sender']>(MAX_PEOPLE);
 
@@ -43,7 +43,7 @@ export class ReactionTracker {
 
   /**
    * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE; undefined for the bot's own reactions
-   * and for unreadable ones.
+   * and for unreadable reactions.
    */
   read(data: unknown, change: 'added' | 'removed'): ReactionTask | undefined {
     const parsed = WireReaction.safeParse(data);
@@ -56,8 +56,8 @@ export class ReactionTracker {
   }
 
   /**
-   * Handles MESSAGE_REACTION_REMOVE_ALL and MESSAGE_REACTION_REMOVE_EMOJI, which remove the known
-   * reactions of a message.
+   * Handles MESSAGE_REACTION_REMOVE_ALL and MESSAGE_REACTION_REMOVE_EMOJI, which remove a message's
+   * known reactions.
    */
   readCleared(data: unknown): ReactionTask | undefined {
     const parsed = WireClearedReactions.safeParse(data);
@@ -100,9 +100,9 @@ export class ReactionTracker {
   }
 
   /**
-   * Discord names the person only when a reaction is added in a server. In direct chats the account
-   * is requested once. A person in a server who removes a reaction from before the start remains
-   * unknown.
+   * Discord includes the person only when a reaction is added in a server. In direct chats, the
+   * account is requested once. If a person in a server removes a reaction that was added before the
+   * start, that person remains unknown.
    */
   async #senderOf(
     { user_id: id, guild_id: guild, member }: WireReaction,
@@ -119,7 +119,7 @@ export class ReactionTracker {
     return sender;
   }
 
-  /** Requests an account; undefined when it no longer exists. */
+  /** Requests an account; undefined if it no longer exists. */
   async #userOf(id: string): Promise<WireUser | undefined> {
     try {
       return await this.#deps.api.user(id);

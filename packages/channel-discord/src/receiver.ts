@@ -35,7 +35,7 @@ const EventIds = z
   .catch({ id: undefined, channel_id: undefined, guild_id: undefined });
 
 /**
- * The receiving half of the adapter: connection, messages, commands and buttons, and the stored
+ * The receiving half of the adapter: the connection, messages, commands and buttons, and the stored
  * position.
  */
 export class Receiver {
@@ -51,15 +51,15 @@ export class Receiver {
   /** The position of this process's session. */
   #position: SessionPosition | undefined;
   /**
-   * Whether events of direct chats, and the stored position, are postponed until an earlier session
+   * Whether events from direct chats and the stored position have to wait until an earlier session
    * has delivered its remaining events.
    */
   #isPostponing = false;
   readonly #postponed: (() => void)[] = [];
   /**
-   * Releases the stored position, which stays at its value from the last process until all shards
-   * have listed their channels. Otherwise a message from an earlier session could hide missed
-   * messages of a channel that is not known yet.
+   * Releases the stored position, which keeps its value from the last process until all shards have
+   * listed their channels. Otherwise, a message from an earlier session could hide missed messages
+   * in a channel that is not known yet.
    */
   #releaseStart: () => void = () => {};
   readonly #caughtUp = new Set<number>();
@@ -129,7 +129,7 @@ export class Receiver {
     return this.#connection.client?.user?.id ?? this.#seen.position?.me;
   }
 
-  /** Whether the gateway has listed a thread with this id. */
+  /** Returns whether the gateway has listed a thread with this id. */
   isThread(id: string): boolean {
     return this.#connection.client?.channels.cache.get(id)?.isThread() === true;
   }
@@ -139,7 +139,7 @@ export class Receiver {
   }
 
   /**
-   * Accepts nothing more; resolves when messages in progress are stored and the connection is
+   * Stops accepting events; resolves when messages in progress are stored and the connection is
    * closed.
    */
   async stop(): Promise<void> {
@@ -153,9 +153,9 @@ export class Receiver {
     const { signal } = this.#stopping;
     await this.#loadSeen();
     const { newest } = this.#seen.cursors();
-    // Messages from earlier sessions wait until older messages of the same chats have been fetched.
-    // Storing such a message too early would move its chat's position, and messages that an even
-    // earlier session lost would be answered late or never fetched.
+    // Messages from earlier sessions wait until older messages from the same chats have been
+    // fetched. Storing such a message too early would move its chat's position. Messages that an
+    // even earlier session lost would then be answered late or never fetched.
     if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);
     this.#earlier.start(signal);
     this.#isPostponing = this.#earlier.arePending;
@@ -167,7 +167,8 @@ export class Receiver {
 
   #receive(event: GatewayEvent, shard: number): void {
     if (this.#stopping.signal.aborted) return;
-    // Direct messages arrive on the first shard; missed messages of servers are found by channel.
+    // Direct messages arrive on the first shard; missed server messages are found channel by
+    // channel.
     const isFirst = shard === FIRST_SHARD;
     if (isFirst && event.t === 'READY') this.#startSession(event);
     const handle = () => this.#events[event.t]?.(event.d);
@@ -180,7 +181,7 @@ export class Receiver {
 
   /**
    * Resumes the previous session, because only that session has the direct messages that new people
-   * sent in the meantime.
+   * have sent in the meantime.
    */
   #startSession(ready: GatewayEvent): void {
     const before = this.#seen.position;
@@ -208,14 +209,14 @@ export class Receiver {
   }
 
   /**
-   * Waits for the last events of the earlier session, which may arrive after the new one has
+   * Waits for the last events from the earlier session, which may arrive after the new session has
    * started, and then handles the postponed events.
    */
   async #awaitEarlier(catchUp: () => void): Promise<void> {
     const { signal } = this.#stopping;
     const session = this.#sessions;
     await this.#earlier.settled(signal);
-    // After a stop, the next process continues the catch-up; a later session catches up on its own.
+    // After a stop, the next process finishes catching up; a later session catches up by itself.
     if (signal.aborted || session !== this.#sessions) return;
     this.#isPostponing = false;
     for (const handle of this.#postponed.splice(0)) handle();
@@ -224,8 +225,8 @@ export class Receiver {
   }
 
   /**
-   * Loads the stored positions. Without the positions no missed message would be fetched, so
-   * startup waits until the database is available.
+   * Loads the stored positions. Without them, missed messages would not be fetched, so startup
+   * waits until the database is available.
    */
   async #loadSeen(): Promise<void> {
     const { log } = this.#context;
@@ -250,7 +251,7 @@ export class Receiver {
 
   /**
    * Records an event that could not be parsed. Messages are not lost with such an event, because
-   * this adapter parses them itself; other events are recorded for `why` and the metrics.
+   * this adapter parses them itself. Other events are recorded for `why` and the metrics.
    */
   async #noteUnreadable({ t, d, s }: GatewayEvent, thrown: unknown): Promise<void> {
     const { log, clock, ignored } = this.#context;
@@ -288,8 +289,8 @@ export class Receiver {
 }
 
 /**
- * Whether an event is a direct message that must be handled even if it arrives late. Missed
- * commands and buttons are too old to answer; missed messages in servers are found by channel.
+ * Whether an event is a direct message, which must be handled even if it arrives late. Missed
+ * commands and buttons are too old to answer; missed server messages are found channel by channel.
  */
 function isDirectMessage(data: unknown): boolean {
   const message = WireMessage.safeParse(data);

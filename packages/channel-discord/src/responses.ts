@@ -12,18 +12,21 @@ const LOADING = 1 << 7;
 /** Where Discord expects the answer to a command. */
 const ResponseTarget = z.object({
   application: z.string(),
-  /** The token of the interaction, which is valid for 15 minutes. */
+  /** The interaction token, which is valid for 15 minutes. */
   token: z.string(),
-  /** The only person who may see the answer; absent when it is for everyone in the chat. */
+  /** The only person who may see the answer; absent if it is for everyone in the chat. */
   only: z.string().optional(),
   /** Whether the bot cannot write in the chat, so that everything must be sent with the token. */
   bound: z.literal(true).optional(),
-  /** Whether the initial response is the message with the pressed button, which stays unchanged. */
+  /**
+   * Whether the initial response is the message with the pressed button. That message stays
+   * unchanged.
+   */
   further: z.literal(true).optional(),
 });
 type ResponseTarget = z.infer<typeof ResponseTarget>;
 
-/** Serializes the reply location into the form that is stored with the message and its route. */
+/** Serializes the reply location for storage with the message and its route. */
 export function serializeResponseTarget(place: ResponseTarget): string {
   return JSON.stringify(place);
 }
@@ -31,8 +34,8 @@ export function serializeResponseTarget(place: ResponseTarget): string {
 type WaitingCommand = ResponseTarget & { readonly id: string };
 
 /**
- * The command that a message on this route answers; undefined if it answers none, such as a message
- * sent later.
+ * The command that a message on this route answers; undefined if there is none, for example for a
+ * message sent later.
  */
 function findAnsweredCommand({
   replyToMessageId: id,
@@ -49,71 +52,73 @@ interface ResponseDeps {
   >;
 }
 
-/** Whether the interaction is a pressed button or a filled-in form. */
+/** Whether the interaction is a pressed button or a completed form. */
 interface ButtonPress {
   readonly id: string;
   readonly application: string;
   readonly token: string;
 }
 
-/** A part with its request body. */
 interface AnswerPart {
   readonly part: OutboundPart;
   readonly body: MessageBody;
   readonly extras: CallExtras;
 }
 
-/** The error code after five follow-ups, the limit in places where the bot is not a member. */
+/**
+ * The error code after five follow-ups, which is the limit in chats where the bot is not a member.
+ */
 const TOO_MANY_FOLLOW_UPS = 40094;
 /**
- * Error codes that mean the interaction accepts no more responses: unknown interaction, token
- * expired, never acknowledged, too many messages.
+ * Error codes that mean that the interaction does not accept more responses: unknown interaction,
+ * token expired, never acknowledged, too many messages.
  */
 const OVER: ReadonlySet<number> = new Set([10015, 10062, 50027, TOO_MANY_FOLLOW_UPS]);
 const UNKNOWN_MESSAGE = 10008;
 const MAX_COMMANDS = 1_000;
 
 /**
- * Whether a route's chat can be reached only by responding to an interaction; typing and edits are
+ * Whether a chat can be reached only by responding to an interaction; typing and edits are
  * impossible there.
  */
 export function isResponseBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
   return findAnsweredCommand(route)?.bound === true;
 }
 
-/** Answers slash commands. The first part replaces "thinking". */
+/** Answers slash commands. The first message part replaces "thinking". */
 export class InteractionResponses {
   readonly #api: ResponseDeps['api'];
-  /** Promises by command, settled when Discord has been told that an answer follows. */
+  /** Promises, keyed by command, that settle when Discord has been told that an answer follows. */
   readonly #acknowledged = new BoundedMap<string, Promise<void>>(MAX_COMMANDS);
-  /** The part that has replaced "thinking", by command; null when none has. */
+  /** The message part that has replaced "thinking", keyed by command; null if there is none yet. */
   readonly #first = new BoundedMap<string, string | null>(MAX_COMMANDS);
-  /** The follow-up message that this process has sent, by command and part. */
+  /** The follow-up message that this process has sent, keyed by command and part. */
   readonly #followedUp = new BoundedMap<string, string>(MAX_COMMANDS);
-  /** The latest button press by channel or thread, which accepts responses for 15 minutes. */
+  /** The latest button press in each channel or thread, which accepts responses for 15 minutes. */
   readonly #pressed = new BoundedMap<string, ButtonPress>(MAX_COMMANDS);
 
   constructor({ api }: ResponseDeps) {
     this.#api = api;
   }
 
-  /** Records a command whose answer waits for `acknowledged`, which never rejects. */
+  /** Records a command whose answer waits for `acknowledged`, a promise that never rejects. */
   expect(id: string, acknowledged: Promise<void>): void {
     this.#acknowledged.set(id, acknowledged);
     this.#first.set(id, null);
   }
 
   /**
-   * Records a pressed button or a filled-in form. A delayed answer whose own command has expired
-   * can use this interaction.
+   * Records a pressed button or a completed form. A late answer can use this interaction if its own
+   * command has expired.
    */
   pressed(channelId: string, press: ButtonPress): void {
     this.#pressed.set(channelId, press);
   }
 
   /**
-   * Answers a command in place of its "thinking" message. A private answer is sent only here or to
-   * the person's direct chat. Returns undefined if the part must be sent as an ordinary message.
+   * Sends the answer to a command instead of its "thinking" message. A private answer is sent only
+   * here or to the person's direct chat. Returns undefined if the message part must be sent as an
+   * ordinary message.
    */
   async send(answer: AnswerPart): Promise<string | undefined> {
     const place = findAnsweredCommand(answer.part.route);
@@ -133,15 +138,15 @@ export class InteractionResponses {
     if (place.bound === undefined) return undefined;
     const why =
       last?.code === TOO_MANY_FOLLOW_UPS
-        ? 'Discord accepts no further message as an answer there'
+        ? 'Discord does not accept another message as an answer there'
         : "Discord's limit of 15 minutes for answers there has passed";
     const text = `Not sent: the bot cannot write in that chat, and ${why}.`;
     throw new ChannelError({ kind: 'refused' }, text, last?.thrown);
   }
 
   /**
-   * The interactions that can carry the answer, each with the id it answers: the command itself
-   * and, if the chat cannot be reached otherwise, the latest button press there.
+   * The interactions that can carry the answer, each with the id that it answers: the command
+   * itself and, if the chat cannot be reached in any other way, the latest button press there.
    */
   #takers(place: WaitingCommand, { chatId, threadId = chatId }: ReplyRoute) {
     const own = { place, answers: place.id };
@@ -152,7 +157,7 @@ export class InteractionResponses {
     return [own, { place: further, answers: id }];
   }
 
-  /** Removes "thinking", because no answer follows. */
+  /** Removes "thinking" if no answer follows. */
   async drop(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Promise<void> {
     const place = findAnsweredCommand(route);
     if (place === undefined || place.further === true) return;
@@ -169,7 +174,7 @@ export class InteractionResponses {
     const key = part.idempotencyKey;
     if (further === undefined) {
       const first = await this.#firstOf(place);
-      // An earlier process may have sent the same part.
+      // An earlier process may have sent the same message part.
       if (typeof first === 'object' && first !== null && isSameText(first, body)) return first.id;
       if (first === null || first === key) {
         this.#first.set(id, key);
@@ -179,7 +184,7 @@ export class InteractionResponses {
         if (changed !== undefined) return changed.id;
       }
     }
-    // Other parts are ordinary messages, whose nonce prevents them from being sent twice.
+    // Other parts are ordinary messages, whose nonce keeps them from being sent twice.
     if (only === undefined && bound === undefined) return undefined;
     const sent = `${id} ${key}`;
     const known = this.#followedUp.get(sent);
@@ -191,9 +196,9 @@ export class InteractionResponses {
   }
 
   /**
-   * The message in place of "thinking": the key of a part, or null while "thinking" is shown. For a
-   * command from an earlier process, the message is requested from Discord; undefined if it was
-   * dismissed.
+   * What is shown instead of "thinking": the key of a message part, or null while "thinking" is
+   * still shown. If the command is from an earlier process, the message is requested from Discord;
+   * undefined if it was dismissed.
    */
   async #firstOf({ id, application, token }: WaitingCommand) {
     const known = this.#first.get(id);
@@ -210,13 +215,13 @@ export class InteractionResponses {
     } catch (thrown) {
       const failure = toCallFailure(thrown);
       if (failure.kind !== 'refused') throw thrown;
-      const why = `Discord's limit of 15 minutes for an answer to one person has passed, and a direct message is refused: ${failure.reason}`;
+      const why = `Discord's limit of 15 minutes for an answer to one person has passed, and a direct message was refused: ${failure.reason}`;
       throw new ChannelError({ kind: 'refused' }, `A private answer was not sent: ${why}.`, thrown);
     }
   }
 }
 
-/** Compares texts without leading and trailing whitespace, which Discord removes. */
+/** Compares texts without leading and trailing whitespace, because Discord removes it. */
 function isSameText(message: OwnMessage, body: MessageBody): boolean {
   return getVisibleText(message).trim() === getVisibleText(body).trim();
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { StartTimer } from './connection.ts';
 import type { SessionPosition } from './positions.ts';
 
-/** A gateway frame; op 0 is an event with the name `t` and the sequence number `s`. */
+/** A gateway frame. If `op` is 0, it is an event with the name `t` and the sequence number `s`. */
 const Frame = z.object({
   op: z.int(),
   t: z.string().nullish(),
@@ -18,12 +18,12 @@ const [EVENT, HEARTBEAT, RESUME, RECONNECT, INVALID_SESSION, HELLO, HEARTBEAT_AC
   0, 1, 6, 7, 9, 10, 11,
 ];
 /**
- * Close codes that mean Discord no longer has the session: gone, unknown sequence number, timed
- * out.
+ * Close codes that mean that Discord no longer has the session: gone, unknown sequence number,
+ * timed out.
  */
 const GONE_CODES: ReadonlySet<number> = new Set([4006, 4007, 4009]);
 const WRONG_TOKEN = 4004;
-/** A connection that receives no new event for this long before RESUMED is given up, in ms. */
+/** A connection that does not receive a new event for this long (ms) before RESUMED is given up. */
 const SILENT_MS = 60_000;
 
 export type ResumeEnding =
@@ -34,15 +34,17 @@ export type ResumeEnding =
   /** The connection failed; the session can be resumed again. */
   | 'failed';
 
-/** A resumed session. */
 export interface ResumedSession {
-  /** Resolves once all missed events are received; stays pending if the connection ends first. */
+  /**
+   * Resolves when all missed events have been received; stays pending if the connection ends before
+   * that.
+   */
   readonly caughtUp: Promise<'caught-up'>;
   readonly ended: Promise<ResumeEnding>;
   /**
-   * Resolves when everything that Discord sent before this call has been received, which the
-   * acknowledgment of a heartbeat proves. Two connections have no common order, so the new session
-   * may start before the last events of this one arrive.
+   * Resolves when everything that Discord sent before this call has been received, as shown by the
+   * acknowledgment of a heartbeat. Two connections have no common order, so the new session may
+   * start before the last events from this one arrive.
    */
   drained(): Promise<'drained'>;
   /** The position after the last event. */
@@ -51,9 +53,9 @@ export interface ResumedSession {
 }
 
 /**
- * Resumes an earlier session in parallel with the new one of discord.js, whose caches need READY.
- * Only the earlier session delivers the first message of a new direct chat. Its events go to
- * `onEvent`, each with the position before it.
+ * Resumes an earlier session in parallel with the new session in discord.js, whose caches need
+ * READY. Only the earlier session delivers the first message of a new direct chat. Its events are
+ * passed to `onEvent`, each with the position before it.
  */
 export function resumeSession(
   {

@@ -38,7 +38,7 @@ async function nextProcess(values: ReturnType<typeof createMemoryValues>): Promi
   return next;
 }
 
-it('[D01] stores a new session immediately and keeps the earlier ones, so that the next process can resume both', async () => {
+it('[D01] stores a new session immediately and keeps the earlier sessions, so that the next process can resume all of them', async () => {
   const values = createMemoryValues();
   const seen = seenOf(values, never);
   const resumed = async () => (await nextProcess(values)).sessions;
@@ -57,13 +57,13 @@ it('[D01] stores a new session immediately and keeps the earlier ones, so that t
   expect(await resumed()).toEqual([at('b', 1)]);
 });
 
-it('[D01] gives up and returns the oldest of too many sessions with undelivered messages', () => {
+it('[D01] gives up the oldest session if too many have undelivered messages, and returns it', () => {
   const seen = seenOf(createMemoryValues(), never);
   const givenUp = Array.from({ length: 9 }, (_, n) => seen.moveTo(at(`s${n}`, 1)));
   expect(givenUp).toEqual([...Array.from({ length: 8 }, () => undefined), at('s0', 1)]);
 });
 
-it('[D01] reads the positions and the session stored by 0.1.0', async () => {
+it('[D01] reads the positions and the session stored by version 0.1.0', async () => {
   const values = createMemoryValues();
   const value = JSON.stringify({ newest: '7', channels: { 1: '7' }, session: at('a', 5) });
   await values.set([{ kind: 'seen', id: 'all', value }]);
@@ -83,7 +83,7 @@ it('[D01] keeps the stored position until all channel reads are complete', async
   expect(seen.cursors().newest).toBe('200');
 });
 
-it('[D01] does not let a newer message of another channel hide one that is still in progress', async () => {
+it('[D01] does not let a newer message in another channel hide a message that is still in progress', async () => {
   const seen = seenOf(createMemoryValues(), never);
   await seen.note('1', '100', true);
   for (const id of ['101', '102', '103']) seen.track(id);
@@ -94,7 +94,7 @@ it('[D01] does not let a newer message of another channel hide one that is still
   expect(seen.cursors().newest).toBe('103');
 });
 
-it('[D01] keeps both channels when two become known at the same time', async () => {
+it('[D01] keeps both channels if two become known at the same time', async () => {
   const values = createMemoryValues();
   let delayMs = 20;
   const slow = {
@@ -162,7 +162,7 @@ it('reports an unreadable value instead of treating it as absent', async () => {
   await expect(seenOf(values, never).load()).rejects.toThrow('JSON');
 });
 
-it('[D01] starts reading a direct chat at the command that revealed it, or at an earlier message in progress', async () => {
+it('[D01] reads a direct chat starting at the command that revealed it, or at an earlier message in progress', async () => {
   const seen = seenOf(createMemoryValues(), never);
   await seen.note('1', '100', true);
   await seen.serve('2', '200');

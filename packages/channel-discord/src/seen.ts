@@ -7,9 +7,9 @@ import { Snowflake } from './wire.ts';
 
 /** The positions up to which this account's messages are stored. */
 export interface MessageCursors {
-  /** The message up to which everything is stored; undefined on the very first start. */
+  /** The message up to which everything is stored; undefined at the very first start. */
   readonly newest?: string | undefined;
-  /** The newest stored message of each served channel. */
+  /** The newest stored message in each served channel. */
   readonly channels: ReadonlyMap<string, string>;
 }
 
@@ -17,21 +17,21 @@ const Channels = z.record(Snowflake, Snowflake);
 const Stored = z.object({
   newest: Snowflake.optional(),
   channels: Channels,
-  /** The number of further values that contain channels. */
+  /** How many more stored values contain channels. */
   pages: z.int().nonnegative().default(0),
   sessions: z.array(SessionPosition).optional().catch(undefined),
-  /** The only session, in the form that 0.1.0 stored. */
+  /** The only session, in the format of version 0.1.0. */
   session: SessionPosition.optional().catch(undefined),
   gap: Snowflake.optional().catch(undefined),
 });
 const KIND = 'seen';
 const ID = 'all';
 const pageId = (index: number): string => `channels ${index}`;
-/** The delay before positions are written, in ms. */
+/** The delay (ms) before positions are written. */
 const WRITE_MS = 5_000;
 /**
- * The maximum number of sessions kept because they have not delivered everything, including the
- * current one.
+ * The maximum number of stored sessions that have not delivered everything, including the current
+ * one.
  */
 const MAX_SESSIONS = 8;
 
@@ -42,17 +42,17 @@ interface SeenMessagesDeps {
 }
 
 /**
- * Remembers the last stored message of each served channel, so that messages missed while the bot
- * was away can be fetched, and the gateway sessions that may still deliver events. A new channel is
- * written immediately. After a crash, positions may be slightly outdated; that is harmless, because
- * a message that is fetched twice is recognized as a duplicate.
+ * Remembers the last stored message in each served channel, so that messages missed while the bot
+ * was away can be fetched. Also remembers the gateway sessions that may still deliver events. A new
+ * channel is written immediately. After a crash, positions may be slightly outdated. That is
+ * harmless, because a message that is fetched twice is recognized as a duplicate.
  */
 export class SeenMessages {
   readonly #deps: SeenMessagesDeps;
   readonly #channels = new ChannelPages((channelId) =>
     this.#deps.log.error(
       { channelId },
-      'too many channels; missed messages of the longest-silent one are no longer fetched',
+      'too many channels; missed messages in the channel that has been silent longest are no longer fetched',
     ),
   );
   /** Messages in progress, each with the session position before it. */
@@ -62,7 +62,9 @@ export class SeenMessages {
     readonly after: string;
     readonly position: SessionPosition | undefined;
   }>();
-  /** Sessions that may have undelivered messages, oldest first; the current one is last. */
+  /**
+   * Sessions that may have undelivered messages, oldest first; the last one is the current session.
+   */
   readonly #sessions = new Map<string, SessionPosition>();
   #newest: string | undefined;
   #gap: string | undefined;
@@ -102,8 +104,7 @@ export class SeenMessages {
   }
 
   /**
-   * Records the channels known at the first connect, so that their later messages are fetched when
-   * missed.
+   * Records the channels known at the first connection, so that messages missed later are fetched.
    */
   async begin(known: readonly string[]): Promise<void> {
     this.#newest = known.reduce((a, b) => (isLater(a, b) ? a : b), this.#newest ?? '0');
@@ -119,7 +120,7 @@ export class SeenMessages {
   }
 
   /**
-   * Tracks a message in progress: the stored position stays before the message until `note` or
+   * Tracks a message in progress: the stored position stays ahead of the message until `note` or
    * `drop` is called.
    */
   track(messageId: string, before = this.position): void {
@@ -127,8 +128,8 @@ export class SeenMessages {
   }
 
   /**
-   * Marks that messages after `after` are being read in some channel; until released, the stored
-   * position stays there.
+   * Marks that messages after `after` are being read in a channel. Until this is released, the
+   * stored position stays there.
    */
   hold(after: string): () => void {
     const hold = { after, position: this.position };
@@ -136,7 +137,7 @@ export class SeenMessages {
     return () => void this.#holds.delete(hold);
   }
 
-  /** The position of the current session; initially that of an earlier process. */
+  /** The current session's position, which is initially that of an earlier process. */
   get position(): SessionPosition | undefined {
     return [...this.#sessions.values()].at(-1);
   }
@@ -148,7 +149,7 @@ export class SeenMessages {
 
   /**
    * Moves a session's position, which is written once no earlier message is in progress. A new
-   * session is written immediately, because otherwise the next process could not request the direct
+   * session is written immediately. Otherwise, the next process could not request the direct
    * messages that this session leaves undelivered. Returns the session that had to be given up to
    * make room.
    */
@@ -166,13 +167,16 @@ export class SeenMessages {
     return dropped;
   }
 
-  /** Removes a session that has delivered everything or will deliver nothing more. */
+  /** Removes a session that has delivered everything or will not deliver anything more. */
   end(session: string): void {
     this.#sessions.delete(session);
     this.#writeLater();
   }
 
-  /** The message after which first direct messages may have been missed; undefined if none were. */
+  /**
+   * The message after which first direct messages may have been missed; undefined if none were
+   * missed.
+   */
   get gap(): string | undefined {
     return this.#gap;
   }
@@ -201,10 +205,10 @@ export class SeenMessages {
   }
 
   /**
-   * Records that a direct chat is served because a command came from there. Discord does not list
-   * direct chats to bots, so later messages in an unrecorded chat could not be fetched. A message
-   * sent before the command may still be in progress. While there is a gap, the chat counts as new,
-   * so that its next message triggers a fetch from the start of the gap.
+   * Records that a direct chat is served because it was the source of a command. Discord does not
+   * list direct chats for bots, so later messages in an unrecorded chat could not be fetched. A
+   * message sent before the command may still be in progress. While there is a gap, the chat counts
+   * as new, so that its next message triggers a fetch starting at the gap.
    */
   async serve(channelId: string, interactionId: string): Promise<void> {
     if (this.#channels.has(channelId) || this.#gap !== undefined) return;
@@ -217,7 +221,9 @@ export class SeenMessages {
     this.#channels.delete(channelId);
   }
 
-  /** Writes the positions one at a time, because of two concurrent writes the older might win. */
+  /**
+   * Writes the positions one at a time, because otherwise an older write could replace a newer one.
+   */
   flush(): Promise<void> {
     this.#cancelWrite?.();
     this.#cancelWrite = undefined;
@@ -250,8 +256,8 @@ export class SeenMessages {
   }
 
   /**
-   * The sessions, each at its oldest message in progress. An ended session stays until its messages
-   * are stored.
+   * The sessions, each with the position of its oldest message in progress. An ended session stays
+   * until its messages are stored.
    */
   #storedSessions(): readonly SessionPosition[] {
     const stored = new Map(this.#sessions);

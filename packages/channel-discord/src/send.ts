@@ -29,14 +29,15 @@ interface SendDeps {
 }
 
 /**
- * The largest file that the most boosted servers accept, in bytes; servers with a lower limit
+ * The largest file, in bytes, that the most boosted servers accept. Servers with a lower limit
  * refuse larger files themselves.
  */
 const LARGEST_FILE_BYTES = 100 * 1024 * 1024;
 
 /**
- * Sends one part: changes the message that was streamed for it, or creates a new one. Discord
- * recognizes a message by its nonce, so sending the same part twice creates one message.
+ * Sends one message part: changes the message that was streamed for it, or creates a new message.
+ * Discord recognizes a message by its nonce, so sending the same part twice creates only one
+ * message.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -76,8 +77,8 @@ interface PreparedMessage {
 }
 
 /**
- * The body of a message with its file. Listing the file among the attachments replaces those of an
- * earlier attempt.
+ * The body of a message with its file. Listing the file among the attachments replaces the
+ * attachments of an earlier attempt.
  */
 function createMessageBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const { file } = part;
@@ -86,8 +87,8 @@ function createMessageBody(part: OutboundPart, linkPreviews: boolean): MessageBo
 }
 
 /**
- * Sends a recording as a voice message. Returns undefined if the file is not a recording or voice
- * messages are not allowed in the chat; it is then sent as a file.
+ * Sends a recording as a voice message. Returns undefined if the file is not a recording or if the
+ * chat does not allow voice messages. In these cases, it is sent as a file.
  */
 async function trySendVoice(
   { api, log }: SendDeps,
@@ -109,8 +110,8 @@ async function trySendVoice(
 }
 
 /**
- * Error codes for missing permissions, content not allowed in voice messages, and channels that
- * accept none.
+ * Error codes for missing permissions, content that voice messages may not contain, and channels
+ * that do not accept voice messages.
  */
 const NO_VOICE: ReadonlySet<number> = new Set([50013, 50159, 50160, 50161, 50173]);
 
@@ -118,9 +119,9 @@ const NO_VOICE: ReadonlySet<number> = new Set([50013, 50159, 50160, 50161, 50173
 const INVALID_FORM = 50035;
 
 /**
- * Sends an approval request as a card. Returns undefined if the part is not an approval request, or
- * Discord does not accept the card; it is then sent as text with buttons, which is equally complete
- * (M04).
+ * Sends an approval request as a card. Returns undefined if the message part is not an approval
+ * request or if Discord does not accept the card. In the latter case, the request is sent as text
+ * with buttons, which is equally complete (M04).
  */
 async function trySendCard(deps: SendDeps, message: PreparedMessage): Promise<string | undefined> {
   const body = createCard(message.part, message.body);
@@ -130,12 +131,12 @@ async function trySendCard(deps: SendDeps, message: PreparedMessage): Promise<st
   } catch (thrown) {
     const failure = toCallFailure(thrown);
     if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
-    deps.log.warn({ reason: failure.reason }, 'sending a question without a card');
+    deps.log.warn({ reason: failure.reason }, 'sending a question without its card');
     return undefined;
   }
 }
 
-/** Returns the id of the message that shows the part. */
+/** Returns the id of the message that shows the message part. */
 async function sendOrReplace(
   { api, responses, log }: SendDeps,
   { part, body, extras }: PreparedMessage,
@@ -144,18 +145,17 @@ async function sendOrReplace(
   const { chatId, threadId = chatId, replyToMessageId, response } = part.route;
   const answered = await responses.send({ part, body, extras });
   if (answered !== undefined) return answered;
-  // A streamed answer that is already complete needs no change.
+  // A streamed answer that is already complete does not need a change.
   if (messageId !== undefined && text === part.body.text.trim() && isPlainTextPart(part))
     return messageId;
   const isChangeable = messageId !== undefined && !notifiesPeople(part);
   if (isChangeable && (await tryChange(api, threadId, messageId, body, extras))) return messageId;
-  // Only the first part is a reply to the question.
+  // Only the first part of an answer is sent as a reply.
   const isQuoting = (part.index ?? 0) === 0 && response === undefined;
   const replyTo = isQuoting ? replyToMessageId : undefined;
   const origin = createOriginBody(nonce ?? part.idempotencyKey, replyTo);
   const sent = await api.create(threadId, { ...body, ...origin }, extras);
-  // When the nonce belongs to a streamed message, Discord returns that message with its earlier
-  // text.
+  // If the nonce belongs to a streamed message, Discord returns that message with its earlier text.
   if (nonce !== undefined && sent.content !== body.content)
     await api.change(threadId, sent.id, body, extras);
   if (messageId !== undefined) {
@@ -167,12 +167,12 @@ async function sendOrReplace(
   return sent.id;
 }
 
-/** Whether the part consists only of its text. */
+/** Whether the message part consists only of text. */
 function isPlainTextPart(part: OutboundPart): boolean {
   return part.buttons === undefined && part.file === undefined && !notifiesPeople(part);
 }
 
-/** Whether the part mentions people, whom an edit would not notify. */
+/** Whether the message part mentions people; an edit would not notify them. */
 function notifiesPeople({ body, route }: OutboundPart): boolean {
   return route.target.mentions === 'live' && /<@|@everyone|@here/.test(body.text);
 }
@@ -183,7 +183,10 @@ function notifiesPeople({ body, route }: OutboundPart): boolean {
  */
 const NOT_TO_BE_CHANGED: ReadonlySet<number> = new Set([10008, 30046, 50083]);
 
-/** Changes a message into the part; returns false when Discord does not allow that. */
+/**
+ * Changes a message so that it shows the message part; returns false if Discord does not allow
+ * this.
+ */
 async function tryChange(
   api: SendDeps['api'],
   channelId: string,
@@ -220,14 +223,14 @@ async function readOutboundFile(
 /** The maximum number of messages whose last reaction is remembered. */
 const MAX_REACTIONS = 1_000;
 
-/** Edits and deletes the bot's own messages, and reacts to those of others. */
+/** Edits and deletes the bot's own messages, and reacts to other people's messages. */
 export function createMessageCapability(
   api: Pick<DiscordApi, 'change' | 'react' | 'remove'>,
   linkPreviews: boolean,
 ): Required<MessageCapability> {
   /**
-   * A bot can have one reaction per emoji. To replace its last reaction, the adapter must know the
-   * emoji.
+   * A bot can have one reaction for each emoji. To replace its last reaction, the adapter must know
+   * the emoji.
    */
   const put = new BoundedMap<string, string>(MAX_REACTIONS);
   return {
@@ -235,12 +238,12 @@ export function createMessageCapability(
       actInMessageChannel(address, messageId, async (channelId) => {
         const content = createContentBody(text, {}, linkPreviews);
         try {
-          // Discord keeps the buttons below the new text unless they are listed.
+          // Discord keeps the buttons below the new text unless the edit lists buttons.
           await api.change(channelId, messageId, { ...content, components: [] });
         } catch (thrown) {
           const failure = toCallFailure(thrown);
           if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
-          // A card stays a card and has no text of its own.
+          // A card stays a card and does not have its own text.
           await api.change(channelId, messageId, createTextCard(content, text));
         }
       }),
@@ -259,15 +262,15 @@ export function createMessageCapability(
 }
 
 /**
- * Error codes for an unknown channel, an unknown message, a channel without messages, or one of
- * another kind.
+ * Error codes for an unknown channel, an unknown message, a channel without messages, and a channel
+ * of another kind.
  */
 const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008, 50008, 50024]);
 
 /**
- * Performs an action on a message in the channel where it is: in the thread, or in the parent
- * channel. A message with the same id as the thread has started it and is in the parent channel, or
- * it is the first message of a forum post. If no thread could be started, the answer is in the
+ * Performs an action on a message in the channel that contains it: in the thread, or in the parent
+ * channel. A message with the same id as the thread either started it and is in the parent channel,
+ * or is the first message in a forum post. If no thread could be started, the answer is in the
  * channel.
  */
 async function actInMessageChannel(

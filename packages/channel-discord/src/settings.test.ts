@@ -4,7 +4,7 @@ import { DiscordSettings } from './settings.ts';
 const token = 'MTkw.abc_1.x-y';
 
 describe('[D12] the settings of a Discord bot', () => {
-  it('need only the token', () => {
+  it('require only the token', () => {
     expect(DiscordSettings.parse({ token })).toEqual({
       token,
       messageContent: true,

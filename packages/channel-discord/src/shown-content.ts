@@ -7,30 +7,32 @@ import type { ChatDetails } from './places.ts';
 import { renderPoll } from './polls.ts';
 import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
 
-/** The content of a message besides its author's text, and the names of unreadable parts. */
+/** What a message contains besides its author's text, and the names of unreadable parts. */
 export interface VisibleContent {
   readonly text: string;
   readonly unread: readonly string[];
 }
 
 /**
- * The maximum length of everything that a message shows besides its text, in characters. Discord's
- * own limits add up to less.
+ * The maximum length, in characters, of everything that a message shows besides its text. The sum
+ * of Discord's own limits is lower.
  */
 const MAX_SHOWN = 12_000;
 /**
- * The maximum number of names of unreadable content; one message has at most ten files and three
+ * The maximum number of names for unreadable content; one message has at most ten files and three
  * stickers.
  */
 const MAX_UNREAD = 8;
 /** The `message_reference.type` of a forwarded message. */
 const FORWARD = 1;
-/** Message flag: a copy from a channel that this one follows. */
+/** Message flag: a copy from a followed channel. */
 const IS_CROSSPOST = 1 << 1;
 
 type VisibleMessage = WireMessage | WireAnswered;
 
-/** Reads poll, embeds, components and forwarded messages, in the order in which people see them. */
+/**
+ * Reads the poll, embeds, components and forwarded messages in the order in which people see them.
+ */
 export function readVisibleContent(
   message: VisibleMessage,
   place: Pick<ChatDetails, 'nameOf' | 'guildId'>,
@@ -45,8 +47,8 @@ export function readVisibleContent(
 }
 
 /**
- * Everything a message shows, including its text, as seen by a person who replies to it; empty if
- * there is nothing.
+ * Everything that a message shows, including its text, for a reply to it; empty if there is
+ * nothing.
  */
 export function renderFullText(
   message: VisibleMessage,
@@ -57,7 +59,7 @@ export function renderFullText(
   const words = createNameReplacer(message, place, around)(message.content);
   const shown = [words, text, ...unread.map(inBrackets)].filter((part) => part.trim() !== '');
   const kind = findMessageKind(message.type);
-  // People can also reply to messages that Discord writes, such as "Ben joined the server".
+  // People can also reply to messages that Discord itself writes, such as "Ben joined the server".
   if (kind?.kind === 'notice') shown.unshift(inBrackets(kind.what));
   if (kind === undefined && shown.length === 0 && !hasFiles(message)) return inBrackets(NEW_KIND);
   return cutText(shown.join('\n'), MAX_SHOWN);
@@ -66,8 +68,8 @@ export function renderFullText(
 const inBrackets = (what: string): string => `[${what}]`;
 
 /**
- * Whether a message replies to the one it refers to. Other references are forwards, or copies from
- * another channel.
+ * Whether a message is a reply to the message to which it refers. Other references are forwarded
+ * messages, or copies from another channel.
  */
 export function isReply({ message_reference: reference, flags, channel_id }: WireMessage): boolean {
   if (reference?.message_id === undefined || reference.type === FORWARD) return false;
@@ -104,7 +106,7 @@ const INVITATIONS: ReadonlyMap<number, string> = new Map([
   [6, 'a request to stream'],
 ]);
 
-/** The names of content that has neither text nor a file. */
+/** The names of content that is neither text nor a file. */
 function listUnreadContent(content: WireContent): string[] {
   const { activity, application, shared_client_theme: theme } = content;
   const stickers = listStickersWithoutPicture(content).map(
@@ -119,18 +121,18 @@ function listUnreadContent(content: WireContent): string[] {
   ];
 }
 
-/** The maximum length of a sticker or app name, in characters. */
+/** The maximum length, in characters, of a sticker or app name. */
 const MAX_NAME = 60;
 
-/** Shortens a name that people chose to one line. */
+/** Shortens a name chosen by people to one line. */
 function shortenName(name: string): string {
   const line = name.replace(/["\s]+/g, ' ').trim();
   return line.length <= MAX_NAME ? line : `${line.slice(0, MAX_NAME).toWellFormed()}…`;
 }
 
 /**
- * Forwarded messages, each marked, because their text was written by another person and is neither
- * a command nor a request from the sender.
+ * Forwarded messages, each of them marked: another person wrote the text, so it is neither a
+ * command nor a request from the sender.
  */
 function readForwards(
   message: VisibleMessage,
@@ -160,7 +162,7 @@ function hasFiles({ attachments, sticker_items, stickers }: WireContent): boolea
 
 /**
  * The channel of the original message if it is in the same server. People in other servers must not
- * learn that the channel exists.
+ * find out that the channel exists.
  */
 function formatOriginChannel(
   origin: VisibleMessage['message_reference'],

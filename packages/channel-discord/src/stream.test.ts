@@ -38,7 +38,7 @@ function streams(values = createMemoryValues()) {
   return { all, removed, waiting, values };
 }
 
-it('[D04] deletes messages beyond the finished answer with its last part, and then forgets the turn', async () => {
+it('[D04] deletes messages beyond the end of the finished answer together with its last part, and then forgets the turn', async () => {
   const { all, removed, waiting, values } = streams();
   await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b', 'c'));
   expect(await all.claim(part(0), async (it) => it)).toMatchObject({ messageId: '1' });
@@ -46,7 +46,7 @@ it('[D04] deletes messages beyond the finished answer with its last part, and th
   const last = () => all.claim(part(1, true), async (it) => it);
   expect(await last()).toMatchObject({ messageId: '2' });
   expect(removed).toEqual(['3']);
-  // A retried part must still find its message.
+  // A part that is sent again must still find its message.
   expect(await last()).toMatchObject({ messageId: '2' });
   expect(removed).toEqual(['3']);
   expect(waiting).toHaveLength(1);
@@ -55,7 +55,7 @@ it('[D04] deletes messages beyond the finished answer with its last part, and th
   expect((await values.get('streamed', ['t'])).size).toBe(0);
 });
 
-it('[D01] keeps the messages of an earlier process when this one sends the rest', async () => {
+it('[D01] keeps the messages from an earlier process when this process sends the rest', async () => {
   const before = streams();
   await before.all.update(ADDRESS, 't', growing('a'.repeat(80), 'b', 'c'));
   await before.all.claim(part(0), async (it) => it);
@@ -91,7 +91,7 @@ it('[F12] deletes the visible text of an answer that is never finished', async (
   expect((await values.get('streamed', ['t'])).size).toBe(0);
 });
 
-it('finds no message for a part without a turn or without streamed text', async () => {
+it('does not find a message for a part without a turn or without streamed text', async () => {
   const { all } = streams();
   const notice = { ...part(0), turnId: null, index: null };
   expect(await all.claim(notice, async (it) => it)).toEqual({});

@@ -7,10 +7,10 @@ import type { StartTimer } from './connection.ts';
 import { toCallFailure } from './failures.ts';
 import { createContentBody, createOriginBody } from './format.ts';
 
-/** The streamed message for a finished part, or the nonce of one that may exist. */
+/** The streamed message for a finished message part, or the nonce of a message that may exist. */
 export interface StreamedMessage {
   readonly messageId?: string;
-  /** The trimmed text; absent when an earlier process wrote it. */
+  /** The trimmed text; absent if it was written by an earlier process. */
   readonly text?: string;
   readonly nonce?: string;
 }
@@ -23,11 +23,11 @@ interface StreamDeps {
   readonly later: StartTimer;
 }
 
-/** A message of an unfinished answer. */
+/** A message that belongs to an unfinished answer. */
 interface UnfinishedMessage {
   /** Undefined while it is unknown whether Discord received it. */
   messageId: string | undefined;
-  /** The trimmed text; undefined when an earlier process wrote it. */
+  /** The trimmed text; undefined if it was written by an earlier process. */
   text: string | undefined;
 }
 
@@ -35,49 +35,49 @@ interface StreamedTurn {
   readonly turnId: string;
   channelId: string;
   readonly shown: UnfinishedMessage[];
-  /** Positions whose messages are deleted. */
+  /** Positions whose messages have been deleted. */
   readonly gone: Set<number>;
   /**
-   * Whether to show no more unfinished text, because finished parts are arriving or Discord has
+   * Whether to stop showing unfinished text, because finished parts are arriving or Discord has
    * refused an update.
    */
   isFinal: boolean;
-  /** Whether all parts are sent or none will follow. */
+  /** Whether all parts have been sent or no more parts will follow. */
   isTidied: boolean;
-  /** The task of this turn that was started last. */
+  /** The task that was started last for this turn. */
   last: Promise<unknown>;
   loaded: boolean;
 }
 
 const KIND = 'streamed';
 const Stored = z.array(z.string().nullable());
-/**
- * A shorter answer is sent as one message that is never edited. The minimum length, in characters.
- */
+/** A shorter answer is sent as one message and never edited. The minimum length, in characters. */
 const MIN_CHARACTERS = 80;
 /**
- * Message flag for no notification, and the text of a message that is created only to be deleted.
+ * Message flag for sending without a notification, and the text of a message that is created only
+ * to be deleted.
  */
 const [SILENT, PLACEHOLDER] = [1 << 12, '…'];
 /**
- * How long a finished turn is remembered, in ms. A part whose confirmation was lost is retried
- * within this time and must find its message.
+ * How long a finished turn is remembered, in ms. If the confirmation of a message part was lost,
+ * the part is sent again within this time and must find its message.
  */
 const FORGET_MS = 600_000;
 /**
- * The maximum number of turns in memory. Turns beyond the limit are read from the store again when
- * needed.
+ * The maximum number of turns in memory. If older turns are needed, they are read from the store
+ * again.
  */
 const MAX_TURNS = 500;
 
 /**
- * Shows unfinished answers as messages that are edited. Each message id is stored before and after
- * each request, so that finished parts replace the messages even after a crash between the two.
+ * Shows unfinished answers as messages and edits these as the answers grow. Message ids are stored
+ * before and after each request, so that finished parts replace the messages even if the process
+ * crashes between the two.
  */
 export class AnswerStreams {
   readonly #deps: StreamDeps;
   readonly #turns = new Map<string, StreamedTurn>();
-  /** Functions that cancel the removal of a turn's record, by turn. */
+  /** Functions that cancel the removal of a turn's record, keyed by turn. */
   readonly #timers = new Map<string, () => void>();
   readonly #closing = new AbortController();
 
@@ -85,7 +85,7 @@ export class AnswerStreams {
     this.#deps = deps;
   }
 
-  /** Shows the answer so far: new parts as messages, and at most one edit. */
+  /** Shows the answer so far by sending new parts as messages and making at most one edit. */
   async update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
     const turn = this.#turn(turnId, address.threadId ?? address.chatId);
     try {
@@ -119,9 +119,10 @@ export class AnswerStreams {
   }
 
   /**
-   * Sends a finished part while no other task of its turn runs; `send` receives the message to
-   * replace. After the last part, all messages beyond it are deleted before the outbox records the
-   * part as sent, so that a crash leaves no messages of an earlier run of the turn.
+   * Sends a finished message part while no other task for its turn is running; `send` receives the
+   * message to replace. After the last part, all messages beyond it are deleted before the outbox
+   * records the part as sent. A crash therefore does not leave messages from an earlier run of the
+   * turn.
    */
   async claim<T>(part: OutboundPart, send: (streamed: StreamedMessage) => Promise<T>): Promise<T> {
     const { turnId, index, isLast, route } = part;
@@ -135,10 +136,7 @@ export class AnswerStreams {
     });
   }
 
-  /**
-   * Deletes everything that was shown, even if an earlier process showed it, because no finished
-   * part follows.
-   */
+  /** If no finished part follows, deletes everything that was shown, even by an earlier process. */
   async discard(address: ChatAddress, turnId: string): Promise<void> {
     const turn = this.#turn(turnId, address.threadId ?? address.chatId);
     turn.isFinal = true;
@@ -173,8 +171,8 @@ export class AnswerStreams {
   }
 
   /**
-   * Drops a turn whose parts are all sent, otherwise the oldest. The record stays in the store
-   * until its timer fires; without the record, the next part would be sent in addition to the
+   * Drops a turn whose parts have all been sent, or otherwise the oldest turn. The record stays in
+   * the store until its timer fires. Without it, the next part would be sent in addition to the
    * message that already shows it.
    */
   #makeRoom(): void {
@@ -239,7 +237,7 @@ export class AnswerStreams {
     await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
   }
 
-  /** Deletes the messages from a position on, and then the record. */
+  /** Deletes the messages starting at a position, and then the record. */
   async #tidy(turn: StreamedTurn, from: number): Promise<void> {
     for (const [place, { messageId }] of turn.shown.entries()) {
       if (place < from || turn.gone.has(place)) continue;
@@ -257,7 +255,7 @@ export class AnswerStreams {
     this.#timers.set(turn.turnId, cancel);
   }
 
-  /** Finds a message that may exist: Discord returns the one with its nonce, or creates one. */
+  /** Finds a message that may exist: Discord returns the message with this nonce or creates one. */
   async #find({ turnId, channelId }: StreamedTurn, place: number): Promise<string> {
     const body = {
       content: PLACEHOLDER,
@@ -281,7 +279,10 @@ export class AnswerStreams {
   }
 }
 
-/** The nonce of a message, which depends only on position and turn; 22 of at most 25 characters. */
+/**
+ * A message's nonce, which depends only on its position and turn. It has 22 characters; Discord
+ * allows 25.
+ */
 export function deriveNonce(turnId: string, place: number): string {
   return createHash('sha256').update(`${turnId} ${place}`).digest('base64url').slice(0, 22);
 }

@@ -11,7 +11,7 @@ import { createThreadName } from './content.ts';
 import { toCallFailure } from './failures.ts';
 import { isThread } from './places.ts';
 
-/** The location that a message is sent to. */
+/** The location to which a message is sent. */
 interface SendLocation {
   readonly chatId: string;
   readonly threadId?: string | undefined;
@@ -21,26 +21,26 @@ interface SendLocation {
 interface ThreadsDeps extends Pick<ChannelContext<unknown>, 'notifyOwner'> {
   readonly api: Pick<DiscordApi, 'channel' | 'message' | 'startThread'>;
   readonly me: () => string | undefined;
-  /** Whether the gateway has listed a thread with this id. */
+  /** Returns whether the gateway has listed a thread with this id. */
   readonly isThread: (id: string) => boolean;
   readonly log: Logger;
 }
 
-/** The error code when a thread was already started from this message. */
+/** The error code if a thread has already been started from this message. */
 const STARTED_ALREADY = 160004;
 const MAX_THREADS = 1_000;
-/** The deadline for reading the message whose first words name the thread, in ms. */
+/** The deadline (ms) for reading the message whose first words become the thread's name. */
 const READ_WITHIN_MS = 10_000;
 
 /**
- * Threads that the bot starts from the messages that address it. Such a thread has the id of its
- * message, so a route can name the thread before it exists; the first part of the answer starts it.
- * A forum post also has the id of its first message. A forum post already exists as a thread, and
- * the forum itself accepts no messages.
+ * Starts threads from messages that address the bot. A thread gets the id of its message, so a
+ * route can name the thread before it exists; the first part of the answer starts it. A forum post
+ * also has the id of its first message. A forum post already exists as a thread, and the forum
+ * itself does not accept messages.
  */
 export class AnswerThreads {
   readonly #deps: ThreadsDeps;
-  /** The location of the answer for each thread, once known. */
+  /** Where the answer is sent for each thread, once this is known. */
   readonly #opened = new BoundedMap<string, 'thread' | 'channel'>(MAX_THREADS);
   readonly #opening = new Map<string, Promise<'thread' | 'channel'>>();
 
@@ -49,8 +49,8 @@ export class AnswerThreads {
   }
 
   /**
-   * Starts the thread if necessary and returns the location to send to; the channel when a thread
-   * is refused.
+   * Starts the thread if necessary and returns the location to send to, which is the channel if the
+   * thread is refused.
    */
   async open<W extends SendLocation>(where: W): Promise<W> {
     const { chatId, threadId } = where;
@@ -65,14 +65,14 @@ export class AnswerThreads {
   }
 
   /**
-   * Returns the location from cached facts only. A thread that may not exist yet counts as its
-   * channel.
+   * Returns the location based only on cached data. A thread that may not exist yet is replaced by
+   * its channel.
    */
   known<W extends SendLocation>(where: W): W {
     const { threadId } = where;
     if (threadId === undefined || threadId !== where.replyToMessageId) return where;
     // The message that starts a thread is in the channel. A thread shows its starting message
-    // anyway, so the message is not quoted there.
+    // anyway, so the message is not quoted.
     return this.#opened.get(threadId) === 'thread' || this.#deps.isThread(threadId)
       ? { ...where, replyToMessageId: undefined }
       : { ...where, threadId: undefined };
@@ -107,7 +107,7 @@ export class AnswerThreads {
 
   async #tell(channelId: string, reason: string): Promise<void> {
     const { notifyOwner, log } = this.#deps;
-    const text = `In the Discord channel ${formatInlineCode(channelId)} I can't start a thread and answer without one: ${toLiteralMarkdown(reason)}. Give the bot View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
+    const text = `In the Discord channel ${formatInlineCode(channelId)}, I can't start a thread and have to answer without one: ${toLiteralMarkdown(reason)}. Give the bot the permissions View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
     try {
       await notifyOwner(`no threads ${channelId}`, text);
     } catch (thrown) {

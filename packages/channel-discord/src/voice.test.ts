@@ -2,7 +2,7 @@ import type { OutboundPart } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { createVoiceBody, readOggDuration } from './voice.ts';
 
-/** A page of an Ogg file: its position and its content. */
+/** A page in an Ogg file: its position and its content. */
 function page(position: bigint, content: Buffer): Buffer {
   const header = Buffer.alloc(27);
   header.write('OggS');
@@ -33,7 +33,7 @@ function part(change: Partial<OutboundPart> = {}): OutboundPart {
 }
 
 describe('a voice message', () => {
-  it('[F10] takes its duration from the last page of the recording', () => {
+  it('[F10] gets its duration from the last page of the recording', () => {
     expect(readOggDuration(opus(72_000))).toBe(1.5);
     const [attachment] = Object(createVoiceBody(part(), opus(72_000))).attachments;
     expect(attachment).toMatchObject({ filename: 'voice.ogg', duration_secs: 1.5 });

@@ -1,15 +1,14 @@
 import type { OutboundPart } from '@parley/core';
 import type { MessageBody } from './api.ts';
 
-/** Message flag: a voice message. */
 const IS_VOICE_MESSAGE = 1 << 13;
 /** Discord requires a waveform; a flat line is accepted. */
 const FLAT_WAVEFORM = Buffer.alloc(32, 96).toString('base64');
 
 /**
- * The body of a native voice message; undefined for anything that cannot be one: a recording that
- * is not Ogg with Opus, or that has a text or buttons, which Discord refuses (50159). An answer to
- * a command is also sent as a file, because there the length gets lost (discord-api-docs#7153).
+ * The body of a native voice message. Undefined for a recording that is not Ogg with Opus, or that
+ * comes with text or buttons, which Discord refuses (50159). A recording that answers a command is
+ * also sent as a file, because Discord would lose its length (discord-api-docs#7153).
  */
 export function createVoiceBody(part: OutboundPart, bytes: Uint8Array): MessageBody | undefined {
   const { body, buttons, file, route } = part;
@@ -24,7 +23,7 @@ export function createVoiceBody(part: OutboundPart, bytes: Uint8Array): MessageB
   };
 }
 
-/** Opus positions count 48,000 samples a second, whatever the input rate was (RFC 7845). */
+/** Opus positions count 48,000 samples a second, regardless of the input rate (RFC 7845). */
 const SAMPLES_PER_SECOND = 48_000;
 
 /**

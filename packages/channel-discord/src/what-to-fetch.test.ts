@@ -35,7 +35,7 @@ describe('[D01] the fetches planned after a connect', () => {
     expect(planFetches({ channels: new Map([['9', '999']]) }, known).fetch).toHaveLength(1);
   });
 
-  it('cover at most ten thousand channels: served ones first, then those with the latest messages', () => {
+  it('cover at most ten thousand channels, starting with served channels and then those with the latest messages', () => {
     const strangers = Array.from({ length: 10_500 }, (_, n) => ({
       id: String(1_000 + n),
       lastMessageId: String(1_000 + n),

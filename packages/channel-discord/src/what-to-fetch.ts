@@ -3,7 +3,7 @@ import { isLater } from './positions.ts';
 import type { MessageCursors } from './seen.ts';
 import { Snowflake } from './wire.ts';
 
-/** A channel that the gateway listed, with its last message. */
+/** A channel that the gateway has listed, and its last message. */
 export interface KnownChannel {
   readonly id: string;
   readonly lastMessageId: string;
@@ -15,16 +15,16 @@ interface ChannelFetch {
   readonly after: string;
 }
 
-/** The maximum number of channels that are read after one connect. */
+/** The maximum number of channels that are read after a connection. */
 const MAX_CHANNELS = 10_000;
 
 /**
- * Decides which channels to read after a connect, and from which message. The gateway lists the
- * channels of servers with their last message, so only those with newer messages are read. A
- * channel without a stored message (a new thread, a first message) is read from the newest message
- * of all channels. Known channels that are not listed (mostly direct chats) are read as well.
- * Served channels come first, those with the most recent messages before the others; `left` counts
- * the channels beyond the limit.
+ * Decides which channels to read after a connection, and after which message to start. The gateway
+ * lists server channels with their last message, so only channels with newer messages are read. A
+ * channel without a stored message (a new thread, a first message) is read starting at the newest
+ * message in all channels. Known channels that are not listed, most of them direct chats, are read
+ * as well. Served channels come first, starting with those that have the most recent messages;
+ * `left` counts the channels beyond the limit.
  */
 export function planFetches(
   { newest, channels }: MessageCursors,
@@ -47,8 +47,8 @@ export function planFetches(
 }
 
 /**
- * The channels and threads of servers with their last message. discord.js leaves the last message
- * undefined when Discord does not send it, whatever its types say.
+ * The channels and threads in servers, each with its last message. If Discord does not send the
+ * last message, discord.js leaves it undefined, contrary to its types.
  */
 export function listKnownChannels(client: Client): KnownChannel[] {
   return [...client.channels.cache.values()].flatMap((channel) => {

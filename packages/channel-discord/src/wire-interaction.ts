@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { Snowflake, text, toLenientField, toLenientList, WireMember, WireUser } from './wire.ts';
 
 /**
- * The channel of an interaction, which the bot might not be able to see. `recipients` are the other
- * people in a private channel.
+ * An interaction's channel, which the bot may not be able to see. `recipients` are the other people
+ * in a private channel.
  */
 export const IncludedChannel = z.object({
   id: Snowflake,
@@ -29,13 +29,13 @@ const Options = toLenientList(
 );
 
 /**
- * A slash command (type 2), a pressed button or a choice (type 3), or a filled-in form (type 5).
+ * A slash command (type 2), a pressed button or a choice (type 3), or a completed form (type 5).
  */
 export const WireInteraction = z.preprocess(
   withoutNulls,
   z.object({
     id: Snowflake,
-    /** The application's id, which differs from the bot's own id for bots from before 2016. */
+    /** The application's id, which differs from the bot's own id for bots created before 2016. */
     application_id: Snowflake,
     type: z.int(),
     token: z.string(),
@@ -43,11 +43,11 @@ export const WireInteraction = z.preprocess(
     channel_id: toLenientField(Snowflake),
     guild_id: toLenientField(Snowflake),
     /**
-     * The context: 0 for a server, 1 for direct messages with the bot, 2 for private channels of
-     * other people.
+     * The context: 0 for a server, 1 for direct messages with the bot, 2 for other people's private
+     * channels.
      */
     context: toLenientField(z.int()),
-    /** The permissions of the bot in the channel, in decimal. */
+    /** The bot's permissions in the channel, in decimal. */
     app_permissions: toLenientField(z.string().regex(/^\d+$/)),
     member: toLenientField(WireMember.extend({ user: WireUser })),
     user: toLenientField(WireUser),

@@ -14,7 +14,7 @@ const WireAttachment = z.object({
   id: Snowflake,
   url: z.string().min(1),
   filename: z.string().catch('file'),
-  /** The original name without its extension, before Discord removed characters from it. */
+  /** The original name without its extension, before Discord removed some of its characters. */
   title: toLenientField(z.string()),
   /** The sender's alternative text for people who cannot see the picture. */
   description: toLenientField(z.string()),
@@ -90,25 +90,24 @@ export type WirePoll = z.infer<typeof WirePoll>;
 const WireMention = WireUser.extend({ member: toLenientField(WireMember) });
 export type WireMention = z.infer<typeof WireMention>;
 
-/** Channels, people and roles that the message's menus offer. */
+/** Channels, people and roles offered by the message's menus. */
 const Resolved = z.object({
   users: toLenientField(z.record(z.string(), WireUser)),
   roles: toLenientField(z.record(z.string(), Named)),
   channels: toLenientField(z.record(z.string(), Named)),
 });
 
-/** The content of a message; a forwarded message carries a copy of it. */
+/** The content of a message; a forwarded message includes a copy of it. */
 const content = {
   content: text,
   attachments: toLenientList(WireAttachment),
   embeds: toLenientList(WireEmbed),
   /**
-   * The components are parsed one by one where they are shown, because each type has its own
-   * format.
+   * The components are parsed one by one when they are shown, because each type has its own format.
    */
   components: z.array(z.unknown()).catch([]),
   sticker_items: toLenientList(WireSticker),
-  /** The same stickers in the format used before 2021. */
+  /** The stickers in the format used before 2021. */
   stickers: toLenientList(WireSticker),
   poll: toLenientField(WirePoll),
   flags: kindNumber,
@@ -121,7 +120,7 @@ const content = {
   shared_client_theme: toLenientField(z.object({})),
 };
 
-/** Names for the parts of a message that are malformed and cannot be read. */
+/** Names for malformed parts of a message, which cannot be read. */
 const PARTS = {
   content: 'a text',
   attachments: 'a file',
@@ -154,8 +153,8 @@ function readReference(sent: unknown): unknown {
 }
 
 /**
- * A wire object with the content of a message. A malformed field is dropped without affecting the
- * rest of the message; `lost` lists the dropped content.
+ * An object in Discord's format with the content of a message. If a field is malformed, only that
+ * field is dropped; `lost` lists the dropped content.
  */
 function withContent<Shape extends z.ZodRawShape>(shape: Shape) {
   const fields = z.object({ ...content, ...shape });
@@ -183,7 +182,7 @@ const WireReference = z.object({
   guild_id: toLenientField(Snowflake),
 });
 
-/** The message that another one replies to. */
+/** The original message of a reply. */
 const WireAnswered = withContent({
   ...snapshots,
   id: toLenientField(Snowflake),
@@ -215,5 +214,5 @@ export const WireMessage = withContent({
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** The minimum that identifies a message. */
+/** The minimum that is needed to identify a message. */
 export const WireMessageIds = z.object({ id: Snowflake, channel_id: Snowflake });

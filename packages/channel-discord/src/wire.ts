@@ -4,15 +4,15 @@ import { z } from 'zod';
 /** A Discord id: a 64-bit number in decimal whose upper bits are a timestamp. */
 export const Snowflake = z.string().regex(/^\d{1,20}$/);
 
-/** A text field; a malformed value becomes an empty text. */
+/** A text field; a malformed value becomes an empty string. */
 export const text = z.string().catch('');
 
-/** A field that may be absent; a malformed one is dropped without affecting the rest. */
+/** A field that may be absent; if it is malformed, only this field is dropped. */
 export function toLenientField<Type extends z.ZodType>(type: Type) {
   return type.optional().catch(undefined);
 }
 
-/** The number of a kind or of flags, which may be written as text; 0 for any other value. */
+/** A type number or flags, which may be written as text; 0 for any other value. */
 export const kindNumber = z
   .union([
     z.int(),
@@ -60,7 +60,7 @@ export const WireMember = z.object({
 });
 export type WireMember = z.infer<typeof WireMember>;
 
-/** The deletion of one or several messages. */
+/** The deletion of one or more messages. */
 export const WireDeletion = received({
   channel_id: Snowflake,
   id: Snowflake.optional(),
@@ -81,7 +81,7 @@ export const WireReaction = received({
 });
 export type WireReaction = z.infer<typeof WireReaction>;
 
-/** A moderator has removed all reactions to a message, or all with one emoji. */
+/** A moderator has removed all reactions to a message, or all reactions with one emoji. */
 export const WireClearedReactions = received({
   channel_id: Snowflake,
   message_id: Snowflake,
@@ -93,8 +93,8 @@ export const WireClearedReactions = received({
 export type WireClearedReactions = z.infer<typeof WireClearedReactions>;
 
 /**
- * The fields of a channel that Parley reads. The channel type: 1 for direct, 3 for a private group,
- * 10–12 for threads.
+ * The fields of a channel that Parley reads. The channel type: 1 for direct chats, 3 for private
+ * groups, 10–12 for threads.
  */
 export const WireChannel = received({
   id: Snowflake,

@@ -54,7 +54,7 @@ function getCapabilities({ pace, richMessages }: TelegramSettings): Capabilities
   return { ...CAPABILITIES, target, ...(pace && { rates: RATES }) };
 }
 
-/** One Telegram bot. It makes no network requests before `start`. */
+/** One Telegram bot, which does not make network requests before `start`. */
 export function createTelegramAdapter(
   context: ChannelContext<TelegramSettings>,
   env: ChannelEnv = realEnv,

@@ -23,7 +23,7 @@ export interface AddressingResult {
 
 /**
  * Decides whether a message is addressed to the bot. A command with another bot's name never
- * addresses this one, even as a reply. In a topic every message "replies" to the topic's first one,
+ * addresses this bot, even as a reply. In a topic every message "replies" to the topic's first one,
  * so such a reply does not count.
  */
 export function readAddressing(
@@ -87,7 +87,6 @@ function listMentionedIds(text: string, entity: MessageEntity, me: BotIdentity):
   return named ? [String(me.id)] : [];
 }
 
-/** The people mentioned in a rich message. */
 function listMentionedInRichMessage(
   { rich_message: rich }: WireMessage,
   me: BotIdentity,

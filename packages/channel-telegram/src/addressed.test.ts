@@ -15,7 +15,7 @@ function message(fields: object) {
 const mention = (offset: number, length: number) => ({ type: 'mention', offset, length });
 const command = (length: number, offset = 0) => ({ type: 'bot_command', offset, length });
 
-describe('the addressees of a message', () => {
+describe('a message’s addressees', () => {
   it.each<[string, object, boolean]>([
     ['plain talk in a group', { text: 'hi' }, false],
     ['a direct chat', { text: 'hi', chat: { id: 1, type: 'private' } }, true],

@@ -5,12 +5,14 @@ import { toMessageId } from './ephemeral.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
 /**
- * The connection to the Bot API. Its methods reject in the same way as `MakeCall`; `toCallFailure`
- * interprets the error.
+ * The connection to the Bot API. The connection's methods reject in the same way as `MakeCall`;
+ * `toCallFailure` interprets the error.
  */
 export interface TelegramApi {
   getMe(signal: AbortSignal): Promise<BotIdentity>;
-  /** Waits up to `waitSeconds` for updates starting at `offset`, and confirms all earlier ones. */
+  /**
+   * Waits up to `waitSeconds` for updates starting at `offset`, and confirms all earlier updates.
+   */
   getUpdates(offset: number, waitSeconds: number, signal: AbortSignal): Promise<WireUpdate[]>;
   /** Telegraf's methods. Each call ends after 15 s or when the adapter stops. */
   telegram(): Promise<BotTelegram>;

@@ -4,7 +4,7 @@ import { readRichText } from './rich-text.ts';
 import type { AnsweredMessage, WireMessage } from './wire.ts';
 import type { DescribedFile, MessageMedia, PhotoSize, Sticker } from './wire-basics.ts';
 
-/** The most files that one message may have. */
+/** The maximum number of files in one message. */
 const MAX_FILES = 32;
 
 /**
@@ -27,7 +27,6 @@ export function listMessageAttachments({
 type AttachmentSource = MessageMedia &
   Partial<Pick<WireMessage, 'poll' | 'paid_media' | 'rich_message'>>;
 
-/** All files visible in a message. */
 export function listVisibleFiles(message: AttachmentSource): Attachment[] {
   const { poll, paid_media, rich_message: rich } = message;
   const inside = [

@@ -26,7 +26,8 @@ interface IncomingUpdate {
 export type UpdateReader = (content: unknown, arrival: IncomingUpdate) => Promise<void>;
 
 /**
- * The readers that the bot passes updates to; `registerHandlers` maps each kind of update to one.
+ * The readers that the bot passes updates to; `registerHandlers` maps each kind of update to a
+ * reader.
  */
 export interface Intake {
   /** Runs before every update. */
@@ -77,9 +78,9 @@ export type BotTelegram = ReturnType<typeof connectTelegram>;
 const HANDLER_MS = 60_000;
 
 /**
- * The only module that uses telegraf. Its middleware dispatches every update, but its `launch` and
- * its webhook are not used: `launch` stops permanently on 400, 401, 404 and 409 and confirms
- * updates whose handler failed, and the webhook corrupts characters at chunk boundaries.
+ * The only module that uses telegraf. Telegraf's middleware dispatches every update, but its
+ * `launch` and its webhook are not used: `launch` stops permanently on 400, 401, 404 and 409 and
+ * confirms updates whose handler failed, and the webhook corrupts characters at chunk boundaries.
  */
 export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
   const telegram = connectTelegram(token, call, stopping);

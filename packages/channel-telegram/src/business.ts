@@ -59,8 +59,8 @@ export function createBusinessAccounts({ api, log }: BusinessDeps) {
       log.info(facts, `a business account; access.allowGroups serves it as business:${user.id}`);
     },
     /**
-     * Adds the business account that a message belongs to. Messages in the bot's own chats belong
-     * to no business account.
+     * Adds the business account that a message belongs to. Messages in the bot's own chats do not
+     * belong to a business account.
      */
     async place(message: InboundMessage): Promise<BusinessMessageResult> {
       const place = parseThreadId(message.chat.threadId);

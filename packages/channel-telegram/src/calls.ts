@@ -22,7 +22,7 @@ export interface CallOptions {
   readonly silentMs?: number | undefined;
   /** Called before anything is written. */
   readonly onStart?: (() => void) | undefined;
-  /** Called once the whole request has left. */
+  /** Called once the whole request has been written. */
   readonly onSent?: (() => void) | undefined;
 }
 
@@ -183,7 +183,8 @@ async function readCallResult(response: IncomingMessage): Promise<unknown> {
 }
 
 /**
- * The maximum response size, in bytes. A hundred updates with the longest messages take half of it.
+ * The maximum response size, in bytes. A hundred updates with the longest messages take half of
+ * this size.
  */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 

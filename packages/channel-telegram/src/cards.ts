@@ -14,8 +14,8 @@ import type {
 } from './wire-cards.ts';
 
 /**
- * The cards of any message, including a quoted one or one being replied to; those have fewer
- * fields.
+ * The cards of any message, including a message that is quoted or replied to; such messages have
+ * fewer fields.
  */
 export type CardFields = Partial<
   Pick<

@@ -32,7 +32,7 @@ class InterruptionError extends Error {}
 
 /**
  * Repeats the step of a delivery method until the signal is aborted or Telegram refuses the token,
- * pausing after failures. The step receives whether the previous one succeeded. Never rejects.
+ * pausing after failures. The step receives whether the previous step succeeded. Never rejects.
  */
 async function maintainConnection(
   deps: UpdatesDeps,
@@ -121,7 +121,7 @@ interface WebhookDeps extends UpdatesDeps {
  * million bytes, and Telegram would redeliver a refused update forever.
  */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** The interval at which the webhook is checked to be still set, in ms. */
+/** The interval between checks that the webhook is still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),

@@ -62,26 +62,27 @@ function toMessageChat(message: WireMessage, text: string): Chat {
 }
 
 /**
- * The reason why a message starts no turn and is not passed to the agent; undefined for content
- * that a person sent.
+ * The reason why a message does not start a turn and is not passed to the agent; undefined for
+ * content that a person sent.
  */
 export function findIgnoreReason(message: WireMessage): string | undefined {
   const { chat, gift, unique_gift, suggested_post_declined: declined } = message;
   if (chat.is_direct_messages === true && message.direct_messages_topic === undefined)
     return (
-      findEventReason(message) ?? 'a direct message to a channel without its topic has no answer'
+      findEventReason(message) ??
+      'a direct message to a channel cannot be answered without its topic'
     );
   if (declined !== undefined && !declined.comment)
     return 'it reports the state of a suggested post';
   const given = gift ?? unique_gift;
   if (given !== undefined && !given.text && toChat(message).type !== 'direct')
-    return 'it reports a gift, without words';
+    return 'it reports a gift without a message';
   return findEventReason(message);
 }
 
 /**
  * The text that the sender typed or spoke. Forwarded messages, and messages that a bot sent in a
- * person's name, contain none of that person's text. Contacts, places, polls and the like are
+ * person's name, do not contain that person's text. Contacts, places, polls and the like are
  * rendered as text that nobody typed in this chat.
  */
 function findAuthored(read: ParsedMessage, { type }: Chat, me: BotIdentity): Authored {
@@ -132,7 +133,7 @@ const BY_OTHERS: readonly string[] = [
   'forward_date',
 ];
 
-/** Whether a quotation contains the sender's own text, or in a direct chat that of this bot. */
+/** Whether a quotation contains the sender's own text or, in a direct chat, this bot's text. */
 function isQuoteOfSender(
   message: WireMessage,
   answered: AnsweredMessage,

@@ -5,9 +5,9 @@ import { parseMessageNumber } from './format.ts';
 import { parseThreadId } from './places.ts';
 
 /**
- * In a group, ephemeral messages are visible only to one person and the bot (Bot API 10.2). Their
- * message number is 0, and they have a separate number, which Telegram reuses once the message is
- * gone.
+ * In a group, ephemeral messages are visible only to one person and the bot (Bot API 10.2). An
+ * ephemeral message has the message number 0 and a separate number, which Telegram reuses once the
+ * message is gone.
  */
 interface NumberedMessage {
   readonly message_id: number;
@@ -89,9 +89,10 @@ export function hasSoleRecipient({ response, threadId }: ChatAddress): boolean {
 }
 
 /**
- * The ways to send an answer to one person, in the order they are tried: as a reply to their
- * message; as a separate ephemeral message, which only bots that are administrators may send; in
- * their direct chat, if they have started one. The answer is never sent to everyone.
+ * The ways to send an answer to one person, in the order in which they are tried. The first is a
+ * reply to their message; the second is a separate ephemeral message, which only bots that are
+ * administrators may send; the third is a message in their direct chat, if they have started one.
+ * The answer is never sent to everyone.
  */
 const WAYS = ['answer', 'ephemeral', 'direct'] as const;
 export type EphemeralMethod = (typeof WAYS)[number];

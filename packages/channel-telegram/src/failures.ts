@@ -119,8 +119,8 @@ export function isFormatRefusal(failure: CallFailure): boolean {
 }
 
 /**
- * Telegram refuses a rich message that an ordinary one can replace: because of its HTML, its size,
- * or a server without rich messages (404). Refusals that concern the chat do not count.
+ * Telegram refuses a rich message that an ordinary message can replace: because of its HTML, its
+ * size, or a server without rich messages (404). Refusals that concern the chat do not count.
  */
 export function isRichRefusal(failure: CallFailure): boolean {
   if (failure.kind !== 'refused' || failure.migrateTo !== undefined) return false;
@@ -183,8 +183,8 @@ function describeSendAdvice(failure: CallFailure): string {
 }
 
 /**
- * The form in which a part is sent in one attempt. Each field changes at most once between the
- * attempts for a part.
+ * The form in which a message part is sent in one attempt. Each field changes at most once between
+ * the attempts for a part.
  */
 export interface SendAttempt {
   readonly chatId: string;
@@ -251,7 +251,7 @@ function planOtherMethod(attempt: SendAttempt, code: number): NextSendAttempt | 
 }
 
 /**
- * Two pollers interrupt each other, so the one that waits longer lets the other one proceed.
+ * Two pollers interrupt each other, so the poller that waits longer lets the other poller proceed.
  * Durations in ms.
  */
 const CONFLICT_MS = 10_000;

@@ -25,7 +25,7 @@ export interface FileLimits {
 /**
  * The limits of Telegram's own servers, or of a self-hosted server in local mode. A local server
  * accepts uploads of 2,000 MB too, but each file is one row of the outbox and must reach Telegram
- * within the time limit of a part.
+ * within the time limit of a message part.
  */
 export function getFileLimits({ localServer }: Pick<TelegramSettings, 'localServer'>): FileLimits {
   return localServer

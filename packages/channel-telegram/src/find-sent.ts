@@ -33,8 +33,8 @@ interface SentMessageSearch {
 
 /**
  * Searches for the bot's first message from a given number on. Telegram does not let a bot read
- * messages. It does refuse to set buttons that a message already has, and this refusal reveals
- * whether a number belongs to one of the bot's messages.
+ * messages. However, Telegram refuses to set buttons that a message already has, and this refusal
+ * reveals whether a number belongs to one of the bot's messages.
  */
 export async function findFirstOwnMessage(
   api: Pick<TelegramApi, 'call'>,
@@ -66,7 +66,8 @@ interface FindDeps {
 }
 
 /**
- * Finds a part that may have been sent, by trying the numbers after the last one known from before.
+ * Finds a message part that may have been sent, by trying the numbers after the last one known from
+ * before.
  */
 export async function findSent(
   { api, moved, isGrowing }: FindDeps,
@@ -97,8 +98,8 @@ export function getNumberSequence(now: string): string {
 }
 
 /**
- * The smallest number that a part can have; undefined when no number is known, or when the message
- * found might be another part with an unknown outcome.
+ * The smallest number that a message part can have; undefined when no number is known, or when the
+ * message found might be another part with an unknown outcome.
  */
 export function findFirstNumber(
   chatId: string,

@@ -1,7 +1,7 @@
 import { type Button, ChannelError, type RenderedPart } from '@parley/core';
 import { MAX_TEXT } from './settings.ts';
 
-/** A part is sent even if the question has been deleted. */
+/** A message part is sent even if the question has been deleted. */
 export function toReplyParameters(messageId: string | undefined): { reply_parameters?: object } {
   const number = parseMessageNumber(messageId);
   if (number === undefined) return {};
@@ -32,14 +32,14 @@ export const MAX_CAPTION = 1024;
 const CHARACTER: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
 /**
- * The text of a part without markup. Spelled-out URLs can make `plain` longer than Telegram
+ * The text of a message part without markup. Spelled-out URLs can make `plain` longer than Telegram
  * accepts. In that case, the visible text of the formatted version is used, which was split to fit.
  */
 export function toPlainPartText(body: RenderedPart, limit: number = MAX_TEXT): string {
   return body.plain.length <= limit ? body.plain : stripTags(body.text);
 }
 
-/** Whether the text of a part fits below a file. */
+/** Whether the text of a message part fits below a file. */
 export function fitsCaption(body: RenderedPart): boolean {
   return stripTags(body.text).length <= MAX_CAPTION;
 }
@@ -63,7 +63,7 @@ interface KeyboardKey extends Pick<Button, 'style'> {
   readonly callback_data: string;
 }
 
-/** The inline keyboard below a part. Pressing a button sends its data back. */
+/** The inline keyboard below a message part. Pressing a button sends its data back. */
 export function toKeyboard(buttons: readonly Button[] | undefined): { reply_markup?: object } {
   if (buttons === undefined) return {};
   const rows: KeyboardKey[][] = [];

@@ -70,14 +70,14 @@ const FULL = MAX_TEXT + 500;
 const FIRST_AFTER_MS = 1_000;
 const EDIT_INTERVAL_MS = 3_000;
 /**
- * How long a chat in which Telegram returned a 429 gets no growing answers, in ms. Telegram extends
- * the penalty with every further edit.
+ * How long answers do not grow in a chat after Telegram returned a 429 there, in ms. Telegram
+ * extends the penalty with every further edit.
  */
 const NO_MORE_MS = 10 * 60_000;
 const SEND_TIMEOUT_MS = 15_000;
 /**
- * How long finished and unfinished messages are remembered, in ms. A part whose confirmation was
- * lost is retried within this time and must find its message.
+ * How long finished and unfinished messages are remembered, in ms. A message part whose
+ * confirmation was lost is retried within this time and must find its message.
  */
 const [KEPT_DONE_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
 const MAX_KEPT = 200;
@@ -101,7 +101,7 @@ export class GrowingMessages {
   readonly #latest = new BoundedMap<string, number>(REMEMBERED);
   /** The chat and number of messages that the bot has sent through other code paths. */
   readonly #sent = new BoundedMap<string, true>(REMEMBERED);
-  /** The time until which each chat must get no calls, in monotonic time. */
+  /** For each chat, the time until which no calls may be made, in monotonic time. */
   readonly #quietUntil = new BoundedMap<string, number>(REMEMBERED);
   #loaded: Promise<void> | undefined;
 
@@ -110,8 +110,8 @@ export class GrowingMessages {
   }
 
   /**
-   * Records the latest message number of a group. Channels are left out, so that no answer grows in
-   * front of an audience.
+   * Records the latest message number of a group. Channels are left out, because an unfinished
+   * answer should not be shown to a channel's audience.
    */
   seen({ chat, message_id }: Pick<WireMessage, 'chat' | 'message_id'>): void {
     // A message visible to only one person has the number 0.
@@ -250,8 +250,8 @@ export class GrowingMessages {
 
   /**
    * Sends a finished part while no other operation on its turn runs. `send` receives the message
-   * that has grown for it. A part can be claimed again, and a message that already shows it is then
-   * edited once more, to the same text.
+   * that has grown for it. A message part can be claimed again, and a message that already shows it
+   * is then edited once more, to the same text.
    */
   async claim<T>(
     part: OutboundPart,
@@ -275,7 +275,7 @@ export class GrowingMessages {
   }
 
   /**
-   * Finds the message of a turn; one that may have arrived is searched for. Throws a ChannelError.
+   * Finds the message of a turn, and searches for it if it may have arrived. Throws a ChannelError.
    */
   async #found(
     turnId: string,

@@ -1,16 +1,19 @@
 import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 
-const WHOAMI = 'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
+const WHOAMI = 'The bot answers a stranger with their id; /whoami shows it, too';
 const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
 
-/** A username can pass to another person or group, and a bot cannot look up the id behind it. */
+/**
+ * A username can be transferred to another person or group, and a bot cannot look up the id behind
+ * it.
+ */
 function explainWrongId(written: string): string | undefined {
   const bare = trimCopiedId(written);
-  if (/^\+\d/.test(bare)) return 'Telegram shows bots no phone numbers';
+  if (/^\+\d/.test(bare)) return 'Telegram does not show phone numbers to bots';
   if (/(?:t|telegram)\.me\/(?:\+|joinchat)|tg:\/\/join/i.test(bare))
     return 'an invitation link does not tell a bot which group it leads to';
   if (/^@|(?:t|telegram)\.me\/|tg:\/\/resolve|web\.telegram\.org\/.*#@/i.test(bare))
-    return 'a @name can pass to somebody else, so it does not count';
+    return 'a @name can be transferred to somebody else, so it does not count';
   return undefined;
 }
 

@@ -188,12 +188,12 @@ describe('the handling of data from the Bot API', () => {
     expect(reasons.filter((reason) => reason === '')).toEqual([]);
   });
 
-  it('[F16] has a corpus case for everything a person can send and everything that starts no turn', () => {
+  it('[F16] has a corpus case for everything a person can send and everything that does not start a turn', () => {
     const seen = fieldsOfCorpus();
     const all = Object.entries(MESSAGE_FIELDS);
     const wanted = all.filter(([, one]) => 'named' in one || one.decision === 'event');
     const missing = wanted.map(([field]) => field).filter((field) => !seen.has(field));
-    // The migration has a test of its own, and no server sends `user_shared` anymore.
+    // The migration has its own test, and no server sends `user_shared` anymore.
     const elsewhere = ['migrate_to_chat_id', 'migrate_from_chat_id', 'user_shared'];
     expect(missing.filter((field) => !elsewhere.includes(field))).toEqual([]);
   });

@@ -2,14 +2,17 @@
 type FieldDecision =
   /**
    * Read: the agent reads the field, or the field determines who wrote, where and to whom. `named`
-   * is the name of its content when that is invalid.
+   * is the name of the field's content when the content is invalid.
    */
   | { readonly decision: 'read'; readonly named?: string }
   /** Named: content that a person sent and Parley cannot read; the name includes its article. */
   | { readonly decision: 'named'; readonly named: string }
   /** Ignored: internal data of the platform. */
   | { readonly decision: 'ignored'; readonly why: string }
-  /** Event: the platform wrote the whole message. It starts no turn, and `why` shows the reason. */
+  /**
+   * Event: the platform wrote the whole message. Such a message does not start a turn, and `why`
+   * shows the reason.
+   */
   | { readonly decision: 'event'; readonly why: string };
 
 const READ: FieldDecision = { decision: 'read' };
@@ -19,7 +22,7 @@ const ignored = (why: string): FieldDecision => ({ decision: 'ignored', why });
 const eventField = (why: string): FieldDecision => ({ decision: 'event', why });
 
 const CALL = eventField('it reports a video chat');
-const TOPIC = eventField('it reports a change of a topic');
+const TOPIC = eventField('it reports a change to a topic');
 const CREATED = eventField('it reports that the chat was created');
 const PAYMENT = eventField('it reports a payment');
 const POST = eventField('it reports the state of a suggested post');
@@ -97,7 +100,7 @@ export const MESSAGE_FIELDS = {
 
   // Additional fields that no reader needs.
   sender_tag: ignored('administrators gave it to the sender'),
-  sender_boost_count: ignored('it counts boosts of the chat'),
+  sender_boost_count: ignored("it counts the chat's boosts"),
   receiver_user: ignored('only this bot receives such a message'),
   is_paid_post: ignored('it restricts how a post may be deleted'),
   guest_bot_caller_user: ignored('a bot wrote the message'),
@@ -106,7 +109,7 @@ export const MESSAGE_FIELDS = {
   has_protected_content: ignored('it forbids forwarding, which Parley does not do'),
   has_media_spoiler: ignored('it says how a picture is shown'),
   show_caption_above_media: ignored('it says how a picture is shown'),
-  is_from_offline: ignored('an automatic message counts as one of its account'),
+  is_from_offline: ignored('an automatic message counts as a message from its account'),
   effect_id: ignored('an animation around the message'),
   paid_star_count: ignored('it says what the message cost'),
 
@@ -114,24 +117,24 @@ export const MESSAGE_FIELDS = {
   new_chat_members: eventField('it reports who joined'),
   left_chat_member: eventField('it reports who left'),
   community_chat_joined: eventField('it reports who joined'),
-  community_chat_added: eventField('it reports a change of a community'),
-  community_chat_removed: eventField('it reports a change of a community'),
+  community_chat_added: eventField('it reports a change to a community'),
+  community_chat_removed: eventField('it reports a change to a community'),
   new_chat_title: eventField('it reports a new title'),
-  new_chat_photo: eventField('it reports a new picture of the chat'),
-  delete_chat_photo: eventField('it reports that the picture of the chat was removed'),
+  new_chat_photo: eventField('it reports a new chat picture'),
+  delete_chat_photo: eventField('it reports that the chat picture was removed'),
   chat_background_set: eventField('it reports a new background'),
-  chat_owner_left: eventField('it reports a change of the owner of the chat'),
-  chat_owner_changed: eventField('it reports a change of the owner of the chat'),
+  chat_owner_left: eventField('it reports that the owner of the chat changed'),
+  chat_owner_changed: eventField('it reports that the owner of the chat changed'),
   group_chat_created: CREATED,
   supergroup_chat_created: CREATED,
   channel_chat_created: CREATED,
   managed_bot_created: eventField('it reports that a bot was created'),
   message_auto_delete_timer_changed: eventField('it reports a new timer for disappearing messages'),
   pinned_message: eventField('it reports that a message was pinned'),
-  poll_option_added: eventField('it reports a change of a poll'),
-  poll_option_deleted: eventField('it reports a change of a poll'),
-  checklist_tasks_done: eventField('it reports a change of a checklist'),
-  checklist_tasks_added: eventField('it reports a change of a checklist'),
+  poll_option_added: eventField('it reports a change to a poll'),
+  poll_option_deleted: eventField('it reports a change to a poll'),
+  checklist_tasks_done: eventField('it reports a change to a checklist'),
+  checklist_tasks_added: eventField('it reports a change to a checklist'),
   successful_payment: PAYMENT,
   refunded_payment: PAYMENT,
   paid_message_price_changed: eventField('it reports the price of messages'),
@@ -233,8 +236,8 @@ export const UPDATE_DECISIONS = {
   purchased_paid_media: NOT_OFFERED,
   subscription: NOT_OFFERED,
   managed_bot: NOT_OFFERED,
-  poll: ignored('it counts votes in a poll of the bot, which sends none'),
-  poll_answer: ignored('it is a vote in a poll of the bot, which sends none'),
+  poll: ignored('it counts votes in a poll by the bot, but Parley sends no polls'),
+  poll_answer: ignored('it is a vote in a poll by the bot, but Parley sends no polls'),
   chat_member: OF_MEMBERS,
   chat_join_request: OF_MEMBERS,
   chat_boost: OF_MEMBERS,

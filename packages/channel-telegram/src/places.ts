@@ -4,9 +4,9 @@ import type { WireChat } from './wire-basics.ts';
 
 /**
  * The place of a message inside a chat. Telegram shows several conversations under one chat id:
- * topics of a forum or of a private chat, the subscribers who write to a channel, and chats that a
- * bot serves for a person's business account or as a guest. The chat ids of the last two kinds may
- * be identical to those of unrelated chats of the bot.
+ * topics of a forum or private chat, conversations with subscribers who write to a channel, and
+ * chats that a bot serves for a person's business account or as a guest. The chat ids of the last
+ * two kinds may be identical to those of unrelated chats of the bot.
  */
 export type ChatLocation =
   | { readonly kind: 'chat' }
@@ -26,8 +26,8 @@ const PREFIXES = {
   alone: 'alone:',
 } as const;
 /**
- * The topic that every forum has. Messages in it carry no topic number, and Telegram refuses sends
- * with this one.
+ * The topic that every forum has. Messages in it have no topic number, and Telegram refuses sends
+ * with this number.
  */
 const GENERAL_TOPIC = '1';
 
@@ -50,7 +50,6 @@ export function toThreadId(place: ChatLocation): string | undefined {
   }
 }
 
-/** Parses a `chat.threadId` into a place. */
 export function parseThreadId(threadId: string | undefined): ChatLocation {
   if (threadId === undefined || threadId === GENERAL_TOPIC) return CHAT;
   const after = (prefix: string) =>

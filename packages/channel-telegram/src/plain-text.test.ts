@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toPlainPartText } from './format.ts';
 import { MAX_TEXT } from './settings.ts';
 
-describe('the text of a part without markup', () => {
+describe('the text of a message part without markup', () => {
   it('is the plain form if that fits', () => {
     expect(toPlainPartText({ text: '<b>a</b>', plain: 'a (https://e.org)' })).toBe(
       'a (https://e.org)',

@@ -24,8 +24,9 @@ const MAX_ANSWER = 200;
 /**
  * Admits a button press as a message from the person who pressed; rejects when Telegram must
  * deliver it again (D01). The button's progress indicator is always removed. A person who is not
- * allowed to decide gets a private notice over the chat, and the buttons of a decided request are
- * removed. Both are best effort, because a failure changes no state.
+ * allowed to decide gets a private notice shown over the chat, and the buttons of a decided request
+ * are removed. The notice and the removal of the buttons are best effort, because a failure changes
+ * no state.
  */
 export async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
   const message = await pressToInbound(deps, press);
@@ -50,7 +51,7 @@ async function notePress(
     senderId: String(from.id),
     at: clock(),
   };
-  await ignored(event, 'it presses a button that Parley did not put there');
+  await ignored(event, 'the pressed button is not from Parley');
 }
 
 async function answerPress(
@@ -110,7 +111,7 @@ async function pressToInbound(
     authored: { text: true },
     mentions: [],
     addressed: true,
-    // Telegram sends no timestamp for a button press.
+    // Telegram does not send a timestamp for a button press.
     sentAt: deps.clock(),
     variables: {},
   };

@@ -112,7 +112,7 @@ async function listWebhookWarnings(
   if (reason === undefined || waiting === 0) return [];
   return [
     {
-      reason: `Telegram could not call the webhook (${reason}); ${waiting} updates wait`,
+      reason: `Telegram could not call the webhook (${reason}); ${waiting} updates are waiting`,
       fix: 'Make channels.telegram.webhook.url reachable from the internet with a valid certificate.',
     },
   ];

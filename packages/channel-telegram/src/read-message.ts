@@ -6,14 +6,14 @@ import type { MessageOrigin } from './wire-basics.ts';
 /** A message together with facts that several readers need, computed once. */
 export interface ParsedMessage {
   readonly message: WireMessage;
-  /** The message that this one replies to, if a person chose to reply to it. */
+  /** The message that this message replies to, if a person chose to reply to it. */
   readonly answered: AnsweredMessage | undefined;
   /** The origin of a forwarded message; undefined when the sender wrote it. */
   readonly origin: MessageOrigin | undefined;
   readonly shown: VisibleContent;
 }
 
-/** Reads a message; `me` is the bot; mentions of it need no URL after them. */
+/** Reads a message; `me` is the bot, whose mentions are not followed by a URL. */
 export function readMessage(message: WireMessage, me: BotIdentity): ParsedMessage {
   return {
     message,
@@ -24,8 +24,8 @@ export function readMessage(message: WireMessage, me: BotIdentity): ParsedMessag
 }
 
 /**
- * In a topic, Telegram marks every message as a reply to the first one, although nobody chose to
- * reply.
+ * In a topic, Telegram marks every message as a reply to the first message, although nobody chose
+ * to reply.
  */
 function findAnsweredMessage(message: WireMessage): AnsweredMessage | undefined {
   const answered = message.reply_to_message;

@@ -33,8 +33,8 @@ export function readRichText(rich: unknown): RichText {
 }
 
 /**
- * A person mentioned in a formatted message: by id, or by a username, which can pass to somebody
- * else.
+ * A person mentioned in a formatted message: by id, or by a username, which can be transferred to
+ * somebody else.
  */
 interface MentionedPerson {
   readonly id?: number | undefined;

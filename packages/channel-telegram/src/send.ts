@@ -51,7 +51,7 @@ interface ApiCall {
   readonly payload: object;
 }
 
-/** The additional dependencies for sending a part that replaces a growing answer. */
+/** The additional dependencies for sending a message part that replaces a growing answer. */
 interface SendPartDeps extends SendFileDeps {
   readonly api: Pick<TelegramApi, 'send' | 'call'>;
   /** Called when the grown message no longer exists. */
@@ -59,7 +59,7 @@ interface SendPartDeps extends SendFileDeps {
 }
 
 /**
- * Sends one part, or edits the message that has grown for it.
+ * Sends one message part, or edits the message that has grown for it.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -180,8 +180,8 @@ function toMarkup({ html }: SendAttempt): { parse_mode?: 'HTML' } {
 }
 
 /**
- * Sends one message; after a refusal that another form avoids, it is tried again, which cannot
- * create a duplicate because Telegram sent nothing. Rejects only with a `ChannelError`.
+ * Sends one message. After a refusal that another form avoids, the message is tried again; this
+ * cannot create a duplicate, because Telegram sent nothing. Rejects only with a `ChannelError`.
  */
 async function sendCall(
   { api, moved, note, onStart }: SendDeps,

@@ -4,8 +4,8 @@ import { z } from 'zod';
 
 const TELEGRAM = 'api.telegram.org';
 /**
- * The maximum text length that Telegram accepts, in UTF-16 units. Telegram counts code points,
- * which are never more.
+ * The maximum text length that Telegram accepts, in UTF-16 units. Telegram counts code points, and
+ * their number is never larger.
  */
 export const MAX_TEXT = 4096;
 
@@ -107,7 +107,7 @@ interface MenuEntry {
 /**
  * The maximum size of the menu as JSON, in bytes. Telegram documents 100 commands with 256
  * characters each, but refuses far shorter lists with BOT_COMMANDS_TOO_MUCH; users have measured a
- * limit of about 7,800 bytes. The difference of the two numbers is a safety margin.
+ * limit of about 7,800 bytes. The difference between the two numbers is a safety margin.
  */
 const MAX_BYTES = 7_000;
 

@@ -117,7 +117,7 @@ function formatAttachmentLabel({ kind, name }: Attachment): string {
   return name === undefined ? `[${LABELS[kind]}]` : `[${LABELS[kind]}: ${name}]`;
 }
 
-/** Joins the texts with line breaks, leaving out empty ones. */
+/** Joins the non-empty strings with line breaks. */
 export function joinNonEmpty(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== '').join('\n');
 }

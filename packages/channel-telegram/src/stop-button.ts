@@ -5,7 +5,7 @@ import type { WireStop } from './wire.ts';
 
 /**
  * Converts a press of the stop button below a growing answer into a `/stop` command from that
- * person in that chat (F09). The command takes the same path as a typed one, so it overtakes
+ * person in that chat (F09). The command takes the same path as a typed command, so it overtakes
  * waiting messages and needs the same permissions. Two presses on one draft count as one message.
  * `now` is in ms, because the update has no timestamp.
  */

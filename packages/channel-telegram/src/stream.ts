@@ -88,7 +88,7 @@ function isDraftStopped({ stopped }: DraftState, turnId: string): boolean {
 interface DraftState {
   /** Whether the server supports drafts. */
   known: boolean;
-  /** The time before which Telegram accepts no drafts in each chat, in monotonic time. */
+  /** The time before which Telegram does not accept drafts in each chat, in monotonic time. */
   readonly notBefore: BoundedMap<string, number>;
   /** Turns that no longer show drafts. */
   readonly over: BoundedMap<string, true>;

@@ -75,7 +75,6 @@ export function buildPersonLink(id: number): string {
   return `tg://user?id=${id}`;
 }
 
-/** The id of the person that a URL links to. */
 export function parsePersonLink(url: string | undefined): string | undefined {
   return /^tg:\/\/user\?id=(\d{1,16})$/i.exec(url ?? '')?.[1];
 }

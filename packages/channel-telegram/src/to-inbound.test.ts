@@ -44,10 +44,13 @@ describe('the inbound message of a Telegram message', () => {
     ['expandable_blockquote', 'yes\n', 0, 3, {}],
     ['blockquote', 'May I?\nyes', 0, 6, { text: true }],
     ['bold', 'yes', 0, 3, { text: true }],
-  ])('[P18] attributes quoted text to nobody: %s of %j', (type, text, offset, length, authored) => {
-    const fields = { text, chat: ME_AND_BOT, entities: [{ type, offset, length }] };
-    expect(inbound(fields).authored).toEqual(authored);
-  });
+  ])(
+    '[P18] does not attribute quoted text to anyone: %s of %j',
+    (type, text, offset, length, authored) => {
+      const fields = { text, chat: ME_AND_BOT, entities: [{ type, offset, length }] };
+      expect(inbound(fields).authored).toEqual(authored);
+    },
+  );
 
   it('treats a topic as a thread, but not a chain of replies outside forums', () => {
     const inTopic = inbound({ text: 'a', message_thread_id: 4, is_topic_message: true });

@@ -44,7 +44,7 @@ function decodeVcardValue(raw: string): string {
   return parts.filter((part) => part !== '').join(', ');
 }
 
-/** Phone numbers are compared by their digits, other texts exactly. */
+/** Phone numbers are compared by their digits, other values exactly. */
 function normalizeVcardValue(text: string): string {
   return /^[+\d\s()./-]+$/.test(text) ? text.replace(/\D/g, '') : text;
 }

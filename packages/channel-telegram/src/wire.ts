@@ -31,7 +31,7 @@ const content = {
   forward_signature: Text,
 };
 
-/** A message that another one replies to. */
+/** A message that another message replies to. */
 const Answered = z.looseObject({ ...content, date: z.int().catch(0) });
 export type AnsweredMessage = z.infer<typeof Answered>;
 
@@ -123,7 +123,10 @@ export const WireMembership = z.object({
   new_chat_member: z.object({ status: z.string(), can_send_messages: z.boolean().optional() }),
 });
 
-/** The current reactions of one person to a message. Telegram does not report the bot's own. */
+/**
+ * The current reactions of one person to a message. Telegram does not report the bot's own
+ * reactions.
+ */
 export const WireReaction = z.object({
   chat: WireChat,
   message_id: z.int(),
@@ -155,8 +158,8 @@ export const WireDeletion = z.object({
 });
 
 /**
- * An update of any kind. Its content is validated later, so that a malformed one cannot block the
- * rest.
+ * An update of any kind. The content of an update is validated later, so that a malformed update
+ * cannot block the others.
  */
 export const WireUpdate = z.preprocess(withoutNulls, z.looseObject({ update_id: z.int() }));
 export type WireUpdate = z.infer<typeof WireUpdate>;

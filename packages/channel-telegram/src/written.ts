@@ -23,11 +23,11 @@ export interface MessageDeps
 /** Without the connection id, such a message would be mistaken for one in the bot's own chat. */
 export const BusinessMessage = WireMessage.refine(
   ({ business_connection_id: id }) => id !== undefined,
-  'it names no business connection',
+  'it does not name a business connection',
 );
 export const GuestMessage = WireMessage.refine(
   ({ guest_query_id: id }) => id !== undefined,
-  'it names no guest query',
+  'it does not name a guest query',
 );
 
 /** Creates the readers of messages in all kinds of chats; `receive` handles a new message. */
@@ -75,7 +75,7 @@ export function createMessageReaders(
   };
 }
 
-/** Records a message that starts no turn. */
+/** Records a message that does not start a turn. */
 async function noteMessage(
   { moved, ignored }: MessageDeps,
   message: WireMessage,

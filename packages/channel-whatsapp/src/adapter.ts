@@ -17,7 +17,7 @@ import { createMessageCapability, SentMessages, sendPart } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
 import { TypingIndicator } from './typing.ts';
 
-/** One WhatsApp account, linked to a phone. It makes no network requests before `start`. */
+/** One WhatsApp account, linked to a phone. It does not make network requests before `start`. */
 export function createWhatsAppAdapter(
   context: ChannelContext<WhatsAppSettings>,
   env: WhatsAppEnv = realWhatsAppEnv,

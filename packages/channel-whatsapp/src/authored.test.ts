@@ -32,7 +32,7 @@ function inbound(content: proto.IMessage, chat: string): InboundMessage {
   return read.message;
 }
 
-describe('authored content of a WhatsApp message', () => {
+describe('the text of a WhatsApp message', () => {
   it.each<[what: string, proto.IMessage, authored: Authored, outside: boolean, chat?: string]>([
     ['a text', { conversation: 'hi' }, { text: true }, false],
     [

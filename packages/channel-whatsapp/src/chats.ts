@@ -1,32 +1,32 @@
 import { type AdapterValues, BoundedMap } from '@parley/core';
 import { z } from 'zod';
 
-/** Facts about a chat that determine how it is answered. */
+/** What is known about a chat and determines how it is answered. */
 const ChatFacts = z.object({
-  /** The address that the person last wrote from, if it differs from the chat's id. */
+  /** The address from which the person last wrote, if it differs from the chat's id. */
   address: z.string().optional(),
-  /** How long messages stay before they disappear, in seconds; absent if they do not disappear. */
+  /** The time (s) after which messages disappear; absent if they do not disappear. */
   expiration: z.number().optional(),
-  /** When the timer was set, in seconds since 1970, because phones compare it. */
+  /** When the timer was set, in seconds since 1970; phones compare this time. */
   setAt: z.number().optional(),
 });
 export type ChatFacts = z.infer<typeof ChatFacts>;
 
-/** Facts about a chat that a message reveals. */
+/** What a message reveals about its chat. */
 export interface ChatUpdate {
   readonly address?: string | undefined;
-  /** How long messages stay before they disappear, in seconds; 0 if they do not disappear. */
+  /** The time (s) after which messages disappear; 0 if they do not disappear. */
   readonly expiration?: number | undefined;
   readonly setAt?: number | undefined;
 }
 
 const KIND = 'chat';
-/** The maximum number of chats cached in memory; for others the stored facts are read again. */
+/** The maximum number of chats cached in memory; for other chats, the stored data is read again. */
 const REMEMBERED = 2_000;
 
 /**
- * How to answer in a chat: under which address, and with which disappearing-messages timer. Facts
- * are stored only if they differ from the defaults, and only when they change.
+ * Determines how to answer in a chat: to which address, and with which disappearing-messages timer.
+ * This data is stored only if it differs from the defaults, and only when it changes.
  */
 export class ChatDirectory {
   readonly #values: AdapterValues;
@@ -37,7 +37,7 @@ export class ChatDirectory {
   }
 
   /**
-   * Applies new facts in memory; `keep` stores them. The caller stores new facts once the person is
+   * Applies new data in memory; `keep` stores it. The caller stores the new data once the person is
    * answered, or immediately if `isKept` is true.
    */
   async hear(chatId: string, news: ChatUpdate): Promise<StoredUpdate> {
@@ -76,20 +76,20 @@ export class ChatDirectory {
 
 interface StoredUpdate {
   readonly keep: () => Promise<void>;
-  /** Whether any facts about the chat are stored. */
+  /** Whether any data about the chat is stored. */
   readonly isKept: boolean;
 }
 
 /**
- * The current facts, and the facts as stored. Facts about people who are not answered are kept only
- * in memory.
+ * The current data, and the stored data. Data about people who are not answered is kept only in
+ * memory.
  */
 interface KnownChat {
   readonly facts: ChatFacts;
   readonly stored: string | null;
 }
 
-/** Parses stored facts and discards invalid ones, which the next message reveals again. */
+/** Parses stored data and discards invalid values, which the next message reveals again. */
 function readFacts(stored: string | null): ChatFacts {
   try {
     return ChatFacts.safeParse(JSON.parse(stored ?? '{}')).data ?? {};
@@ -99,8 +99,8 @@ function readFacts(stored: string | null): ChatFacts {
 }
 
 /**
- * Merges new facts into the current ones. A timer older than the known one, from a delayed message,
- * is ignored.
+ * Merges new data into the current data. A timer that is older than the known one comes from a
+ * delayed message and is ignored.
  */
 function mergeChatUpdate(before: ChatFacts, chatId: string, news: ChatUpdate): ChatFacts {
   const { address = before.address ?? chatId, expiration, setAt } = news;
@@ -116,7 +116,7 @@ function mergeChatUpdate(before: ChatFacts, chatId: string, news: ChatUpdate): C
   });
 }
 
-/** Serializes facts; null deletes the row of a chat with only default facts. */
+/** Serializes the data; null deletes the row of a chat that has only default values. */
 function serializeFacts(facts: ChatFacts): string | null {
   return Object.keys(facts).length === 0 ? null : JSON.stringify(facts);
 }

@@ -33,7 +33,7 @@ import type { SentMessages } from './send.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
 interface ConnectionDeps extends ChannelEnv {
-  /** The digits of the phone number, to link by typing a code; absent to show a QR code. */
+  /** The digits of the phone number for linking by typing a code; absent to show a QR code. */
   readonly phone: string | undefined;
   /** Creates a socket, which connects immediately. */
   readonly open: (creds: AuthenticationCreds) => WASocket;
@@ -55,16 +55,17 @@ interface ConnectionDeps extends ChannelEnv {
 interface SocketClosure {
   readonly code: number | undefined;
   readonly reason: string;
-  /** How long the socket was open, in ms. */
+  /** How long (ms) the socket was open. */
   readonly lasted: number;
 }
 
-/** A connection that lasted at least this long resets the failure count, in ms. */
+/** A connection that lasted at least this long (ms) resets the failure count. */
 const STABLE_AFTER_MS = 60_000;
 
 /**
- * The connection of an account, with one socket at a time. It decides what to do when a socket
- * closes. Credentials are written in the order they change, and before the next socket uses them.
+ * An account's connection, which has one socket at a time. It decides what to do when a socket
+ * closes. Credentials are written in the order of their changes, and before the next socket uses
+ * them.
  */
 export class Connection {
   readonly #deps: ConnectionDeps;
@@ -84,7 +85,7 @@ export class Connection {
     this.#deps = deps;
   }
 
-  /** The socket while it is connected. */
+  /** The socket, if it is connected. */
   get socket(): WASocket | undefined {
     return this.#isOpen ? this.#socket : undefined;
   }
@@ -94,8 +95,8 @@ export class Connection {
   }
 
   /**
-   * Closes the socket immediately, so that it sends nothing more. Another connection follows unless
-   * the failure is fatal.
+   * Closes the socket immediately, so that it does not send anything more. Unless the failure is
+   * fatal, another connection follows.
    */
   breakOff(reason: unknown): void {
     if (reason instanceof WhatsAppError) this.#fatal = reason;
@@ -139,7 +140,7 @@ export class Connection {
       const reason = maskNumbers(error?.message ?? 'the connection ended');
       resolve({ code: getBaileysCode(error, 'status'), reason, lasted: monotonic() - startedAt });
     };
-    // Baileys waits until the peer has closed as well, which may never happen.
+    // Baileys waits until the peer has also closed, which may never happen.
     const end = (error: Error | undefined) => {
       void socket.end(error);
       ended(error);
@@ -161,7 +162,7 @@ export class Connection {
     return promise;
   }
 
-  /** QR codes are replaced periodically; a code to type is requested once per connection. */
+  /** QR codes are replaced periodically; a code for typing is requested once per connection. */
   #showCode(socket: WASocket, code: string): void {
     const { phone, report } = this.#deps;
     if (phone === undefined) report({ kind: 'pairing', code, how: 'scan' });
@@ -202,8 +203,8 @@ export class Connection {
 }
 
 /**
- * When Baileys requests a code to type, it records the number as linked and would log in with that
- * number next time.
+ * When Baileys requests a code for typing, it records the number as linked and would use that
+ * number for the next login.
  */
 function removeGuessedNumber(creds: AuthenticationCreds): AuthenticationCreds {
   if (creds.account !== undefined) return creds;
@@ -212,8 +213,8 @@ function removeGuessedNumber(creds: AuthenticationCreds): AuthenticationCreds {
 }
 
 /**
- * Requests a code to type on the phone with this number. The code is valid for the lifetime of the
- * connection, which WhatsApp closes after about three minutes. Baileys ignores the server's
+ * Requests a code for typing on the phone with this number. The code is valid for the lifetime of
+ * the connection, which WhatsApp closes after about three minutes. Baileys ignores the server's
  * response, so a refusal closes the connection here.
  */
 async function askForCode(
@@ -222,7 +223,7 @@ async function askForCode(
 ): Promise<ChannelState> {
   ws.on('CB:iq,type:error', ({ content }: BinaryNode) => {
     const code = Array.isArray(content) ? content[0]?.attrs.code : undefined;
-    const reason = `WhatsApp returned no code for the number in channels.whatsapp.phone (${code ?? 'refused'})`;
+    const reason = `WhatsApp did not return a code for the number in channels.whatsapp.phone (${code ?? 'refused'})`;
     void end(new Error(reason));
   });
   const code = await requestPairingCode(phone);
@@ -252,18 +253,18 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
   const { version } = settings;
   const socket = makeWASocket({
     waWebSocketUrl: settings.url,
-    // For a code to type, WhatsApp accepts only names of browsers on known systems.
+    // For linking by code, WhatsApp accepts only names of browsers on known operating systems.
     browser: [settings.phone === undefined ? settings.browser : 'Windows', 'Chrome', '1.0'],
     ...(version === undefined ? {} : { version: Version.parse(version.split('.')) }),
     logger,
-    // Each socket has its own cache, because keys that could not be written must not be kept.
+    // Each socket has its own cache, because keys that could not be written must not stay cached.
     auth: { creds, keys: makeCacheableSignalKeyStore(keys, logger) },
     makeSignalRepository: encrypted.wrap(DEFAULT_CONNECTION_CONFIG.makeSignalRepository),
     getMessage: async ({ id }) => (id ? sent.find(id) : undefined),
     cachedGroupMetadata: (jid) => groups.find(jid),
     shouldIgnoreJid: (jid) => !isGroup(jid) && toPersonJid(jid) === undefined,
-    // A failed write closes the connection, and the message is delivered again; long retries would
-    // only delay that.
+    // A failed write closes the connection, and WhatsApp delivers the message again; long retries
+    // would only delay that.
     transactionOpts: { maxCommitRetries: 2, delayBetweenTriesMs: 50 },
     syncFullHistory: false,
     markOnlineOnConnect: false,
@@ -286,10 +287,10 @@ function createConnectionBreaker(socket: WASocket): (reason: unknown) => void {
 type SocketWire = WASocket['ws'];
 
 /**
- * Works around two defects of Baileys. Baileys keeps only offline messages in order: a later
- * message overtakes them, and a known sender's message overtakes one whose sender must be looked
+ * Works around two bugs in Baileys. Baileys keeps only offline messages in order: a later message
+ * can overtake them, and a known sender's message can overtake one whose sender has to be looked
  * up. Here, all messages go through the offline queue. In addition, bytes that Baileys cannot
- * decrypt cause an unhandled rejection, which would crash the process; here they close the
+ * decrypt cause an unhandled rejection, which would crash the process. Here, they close the
  * connection.
  */
 function orderSocketMessages(
@@ -302,8 +303,8 @@ function orderSocketMessages(
   });
   wrapListeners<BinaryNode>(ws, 'CB:message', (handle) => (stanza) => {
     const noted = note(stanza);
-    // A promise is returned only when there is nothing to decrypt, so that the order of everything
-    // else is kept.
+    // A promise is returned only if there is nothing to decrypt, so that everything else stays in
+    // order.
     const handled = noted?.then(() => handle(markOffline(stanza))) ?? handle(markOffline(stanza));
     handled.catch(breakOff);
   });
@@ -314,7 +315,7 @@ function markOffline({ attrs, ...stanza }: BinaryNode): BinaryNode {
   return { ...stanza, attrs: { offline: '0', ...attrs } };
 }
 
-/** Replaces Baileys' own listeners of an event with a single one that calls them. */
+/** Replaces Baileys' own listeners for an event with a single listener that calls them. */
 function wrapListeners<Value>(
   ws: SocketWire,
   event: string,
@@ -329,9 +330,9 @@ function wrapListeners<Value>(
 }
 
 /**
- * The QR code to scan with the phone, as a picture for the owner's web page: `code.svg` below the
- * account's path, which only the owner may request. The code is a secret, so the picture is not
- * stored and is removed once the account is linked.
+ * The QR code for the phone, as a picture on the owner's web page. It is served as `code.svg` under
+ * the account's path, and only the owner may request it. The code is a secret, so the picture is
+ * not stored and is removed once the account is linked.
  */
 export class PairingCode implements HttpCapability {
   #code: string | undefined;
@@ -355,7 +356,7 @@ export class PairingCode implements HttpCapability {
 }
 
 export interface WhatsAppEnv extends ChannelEnv {
-  /** The deadline for the server's acknowledgment of a message, in ms. */
+  /** The deadline (ms) for the server's acknowledgment of a message. */
   readonly ackTimeoutMs: number;
 }
 

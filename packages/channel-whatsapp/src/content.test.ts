@@ -33,7 +33,7 @@ function reacted(content: proto.IMessage, more: Partial<RawMessage> = {}) {
   return toReaction(message, { ...ME, sender: ANN.pn });
 }
 
-/** All variants of a document in which one field at any depth is null or missing. */
+/** All variants of a document in which a single field, at any depth, is null or missing. */
 function* without(document: object): Generator<object> {
   for (const [name, value] of Object.entries(document)) {
     const { [name]: _, ...rest } = Object(document);
@@ -47,7 +47,7 @@ function* without(document: object): Generator<object> {
 }
 
 describe('the inbound message of a WhatsApp message', () => {
-  it('[D12] is read even if any of its fields is null or absent', () => {
+  it('[D12] can be read even if any of its fields is null or absent', () => {
     const contextInfo = {
       stanzaId: 'B1',
       participant: ANN.pn,
@@ -103,7 +103,7 @@ describe('the inbound message of a WhatsApp message', () => {
     ['👍', { text: '👍', senderTimestampMs: 1_234 }, ['👍'], 5_234],
     ['taken back', { text: '', senderTimestampMs: 1_999 }, [], 5_999],
     ['without a time', { text: '👍' }, ['👍'], 5_000],
-  ])('[F06] is a reaction: %s', (_, reaction, emojis, sentAt) => {
+  ])('[F06] becomes a reaction: %s', (_, reaction, emojis, sentAt) => {
     const key = { id: 'B1', remoteJid: GROUP, fromMe: true };
     expect(reacted({ reactionMessage: { key, ...reaction } }, { chat: GROUP })).toEqual({
       ...{ channel: 'whatsapp', account: 'default', chat: { id: GROUP, type: 'group' } },
@@ -113,7 +113,7 @@ describe('the inbound message of a WhatsApp message', () => {
     expect(reacted({ reactionMessage: reaction })).toBeUndefined();
   });
 
-  it('[F01] has sender, chat, time and text', () => {
+  it('[F01] contains the sender, chat, time and text', () => {
     expect(inbound({ conversation: 'hi' })).toEqual({
       channel: 'whatsapp',
       account: 'default',
@@ -129,7 +129,7 @@ describe('the inbound message of a WhatsApp message', () => {
     });
   });
 
-  it('has the same person and chat for each id that the message may contain', () => {
+  it('contains the same person and chat for each id that the message may have', () => {
     const byNumber = inbound({ conversation: 'hi' });
     expect(inbound({ conversation: 'hi' }, { chat: ANN.lid })).toEqual(byNumber);
     expect(
@@ -177,7 +177,7 @@ describe('the inbound message of a WhatsApp message', () => {
         interactiveResponseMessage: { nativeFlowResponseMessage: { paramsJson: '{"id":"words"}' } },
       },
     ],
-  ])('has the text of %s', (_, content) => {
+  ])('contains the text of %s', (_, content) => {
     expect(inbound(content)?.text).toBe('words');
   });
 
@@ -201,7 +201,7 @@ describe('the inbound message of a WhatsApp message', () => {
     const withContext = (contextInfo: proto.IContextInfo) =>
       said({ extendedTextMessage: { text: 'x', contextInfo } });
 
-    it("contains the group's title", () => {
+    it('contains the title of the group', () => {
       const chat = { id: GROUP, type: 'group', title: 'Friends' };
       expect(said({ conversation: 'x' })).toMatchObject({ chat, addressed: false });
     });
@@ -211,7 +211,7 @@ describe('the inbound message of a WhatsApp message', () => {
       ['by identity', { mentionedJid: ['99@lid'] }],
       ['with a device', { mentionedJid: ['491500000009:3@s.whatsapp.net'] }],
       ['by an answer to us', { stanzaId: 'B1', participant: '99:2@lid' }],
-    ])('[F06] is addressed to the account when it is named %s', (_, context) => {
+    ])('[F06] is addressed to the account if it is named %s', (_, context) => {
       expect(withContext(context)?.addressed).toBe(true);
     });
 
@@ -226,13 +226,13 @@ describe('the inbound message of a WhatsApp message', () => {
       },
     );
 
-    it('[F09] [G13] marks forwarded text, so that it is not a command', () => {
+    it('[F09] [G13] marks forwarded text, so that it is not treated as a command', () => {
       const forwarded = { text: '/new', contextInfo: { isForwarded: true } };
       const message = said({ extendedTextMessage: forwarded });
       expect(message).toMatchObject({ text: '[Forwarded]\n/new', addressed: false });
     });
 
-    it('[F06] is not addressed to the account when other people are mentioned', () => {
+    it('[F06] is not addressed to the account if other people are mentioned', () => {
       expect(withContext({ mentionedJid: ['11@lid'] })).toMatchObject({
         addressed: false,
         mentions: ['491500000001'],
@@ -241,7 +241,7 @@ describe('the inbound message of a WhatsApp message', () => {
       expect(said({ conversation: '/help' })?.addressed).toBe(true);
     });
 
-    it('contains the message that it replies to', () => {
+    it('contains the message to which it replies', () => {
       const quotedMessage = { conversation: 'before' };
       expect(withContext({ stanzaId: 'B1', participant: ANN.pn, quotedMessage })?.replyTo).toEqual({
         messageId: 'B1',
@@ -286,7 +286,7 @@ describe('the inbound message of a WhatsApp message', () => {
       });
     });
 
-    it('[F10] contains text and file together, with the file name', () => {
+    it('[F10] contains the text and the file together, with the file name', () => {
       const documentMessage = { ...file, caption: 'read', fileName: `../${'n'.repeat(400)}` };
       const message = inbound({ documentWithCaptionMessage: { message: { documentMessage } } });
       expect(message?.text).toBe('read');
@@ -320,7 +320,7 @@ describe('the inbound message of a WhatsApp message', () => {
       },
     );
 
-    it('[F08] contains its album, and leaves out a second copy of a picture', () => {
+    it('[F08] contains the id of its album, and leaves out a second copy of a picture', () => {
       const { AssociationType } = proto.MessageAssociation;
       const of = (associationType: number) => ({
         imageMessage: file,

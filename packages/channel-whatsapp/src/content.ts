@@ -22,9 +22,9 @@ import {
   selectFiles,
 } from './quoted.ts';
 
-/** A decrypted message with its envelope. */
+/** A decrypted message and its envelope. */
 export interface RawMessage {
-  /** The person or group that the message came from; anything else is ignored. */
+  /** The person or group from which the message came; messages from anywhere else are ignored. */
   readonly chat: string;
   readonly id: string;
   /** The group member who sent the message, according to the envelope. */
@@ -35,13 +35,16 @@ export interface RawMessage {
   /** A Unix time in seconds. */
   readonly time: number;
   readonly content: proto.IMessage;
-  /** A name with an article for content that cannot be read. */
+  /** A name, with an article, for content that cannot be read. */
   readonly unread?: string | undefined;
-  /** Set for events that are not WhatsApp messages and cannot be marked as read, such as a call. */
+  /**
+   * Set for events that are not WhatsApp messages, such as calls, and therefore cannot be marked as
+   * read.
+   */
   readonly isNotice?: true;
 }
 
-/** Facts that are needed in addition to the message. */
+/** Information that is needed in addition to the message. */
 interface MessageFacts extends Omit<QuoteFacts, 'chat'> {
   readonly account: string;
   /** The sender's JID as the core uses it; see `ContactDirectory`. */
@@ -53,15 +56,15 @@ interface MessageFacts extends Omit<QuoteFacts, 'chat'> {
 }
 
 /**
- * A message for the core, or the reason why there is none; without a reason nothing is recorded.
+ * A message for the core, or the reason why there is none. Without a reason, nothing is recorded.
  */
 export type InboundResult =
   | { readonly kind: 'message'; readonly message: InboundMessage }
   | { readonly kind: 'nothing'; readonly reason?: string };
 
 /**
- * Whether this is another person's message in a chat, and not from a channel, a status, a broadcast
- * list or this account.
+ * Whether this is another person's message in a chat, and not a message from a channel, a status, a
+ * broadcast list or this account.
  */
 export function isIncomingMessage({ chat, from }: RawMessage, me: PersonIds): boolean {
   if (from.pn === undefined && from.lid === undefined) return false;
@@ -70,15 +73,16 @@ export function isIncomingMessage({ chat, from }: RawMessage, me: PersonIds): bo
 }
 
 /**
- * The chat id as the core uses it; a person is one chat, whichever of their ids the message has.
+ * The chat id as the core uses it. A person has one chat, regardless of which of their ids the
+ * message contains.
  */
 export function toChatId(chat: string, sender: string): string {
   return isGroup(chat) ? chat : sender;
 }
 
 /**
- * The JIDs, without devices, of people whom a message mentions, replies to, or mentions in its
- * quotation.
+ * The JIDs, without devices, of people whom a message mentions, to whom it replies, or whom its
+ * quotation mentions.
  */
 export function listPeople(message: RawMessage): string[] {
   const look = readContent(message);
@@ -96,7 +100,7 @@ export function listPeople(message: RawMessage): string[] {
 
 /**
  * The maximum number of people whose number is looked up for one message. The largest groups have
- * four times this number of members.
+ * four times as many members.
  */
 const MAX_NAMED = 256;
 
@@ -142,7 +146,7 @@ function readContent(message: RawMessage): ReadResult {
     : createUnreadableResult(unread);
 }
 
-/** The text of a message with names in place of mentions, and its origin if forwarded. */
+/** A message's text with names instead of mentions, and with its origin if it was forwarded. */
 function renderWordsWithOrigin(
   shown: VisibleContent,
   { nameOf }: Pick<MessageFacts, 'nameOf'>,
@@ -154,8 +158,8 @@ function renderWordsWithOrigin(
 }
 
 /**
- * Marks forwarded text, because it was written by another person and is neither a command nor a
- * request from the sender.
+ * Marks forwarded text. It was written by another person, so it is neither a command nor a request
+ * from the sender.
  */
 function renderOrigin(context: proto.IContextInfo | undefined): string {
   const channel = context?.forwardedNewsletterMessageInfo;
@@ -171,7 +175,7 @@ function addUnreadNames(words: string, { unread }: VisibleContent, type: ChatTyp
   return [words, ...names].filter((part) => part !== '').join('\n');
 }
 
-/** The message that a comment belongs to, because comments contain no quotation. */
+/** The message to which a comment belongs, because comments do not contain a quotation. */
 function toCommentReply(
   { target }: VisibleContent,
   { people }: Pick<MessageFacts, 'people'>,
@@ -185,7 +189,7 @@ function toCommentReply(
 /** The limit in the channel contract, in characters. */
 const MAX_EMOJI = 64;
 
-/** Converts a reaction, of which a person has one per message; undefined for anything else. */
+/** Converts a reaction; undefined for anything else. A person has one reaction per message. */
 export function toReaction(
   message: RawMessage,
   known: Pick<MessageFacts, 'account' | 'title' | 'sender'>,
@@ -196,8 +200,8 @@ export function toReaction(
     ...toChatAndSender(message, known),
     messageId: reaction.key?.id,
     emojis: reaction.text ? [reaction.text.slice(0, MAX_EMOJI).toWellFormed()] : [],
-    // The server's time has a resolution of one second, so the sender's clock orders reactions
-    // within a second.
+    // The server's time has a resolution of one second, so the sender's clock determines the order
+    // of reactions within a second.
     sentAt: message.time * 1000 + (Math.abs(Number(reaction.senderTimestampMs ?? 0)) % 1000),
   });
   return checked.success ? checked.data : undefined;
@@ -226,7 +230,7 @@ function toChatAndSender(
 
 /**
  * Applies an edited text to a message. Everything that the edit does not contain is kept,
- * especially files.
+ * especially the files.
  */
 export function applyEdit(
   old: InboundMessage,
@@ -236,7 +240,7 @@ export function applyEdit(
   const look = readMessage(content, { chat: old.chat.id, id: old.messageId });
   const shown = look.kind === 'shown' ? look.shown : undefined;
   const words = shown === undefined ? '' : renderWordsWithOrigin(shown, known);
-  // An edit contains a caption without its file. The file comes from the original message, if it
+  // An edit contains a caption but not its file. The file comes from the original message, if it
   // could be read.
   const isNamed = shown !== undefined && old.attachments === undefined;
   const text = isNamed ? addUnreadNames(words, shown, old.chat.type) : words;
@@ -248,8 +252,8 @@ export function applyEdit(
 }
 
 /**
- * An edit does not turn text written by others into the sender's own: a forwarded text stays
- * forwarded.
+ * An edit does not turn text written by others into the sender's own, so forwarded text stays
+ * marked as forwarded.
  */
 function mergeAuthored(
   { authored: { text: wasTyped, ...rest } = {}, text: oldText }: InboundMessage,
@@ -260,8 +264,8 @@ function mergeAuthored(
 }
 
 /**
- * The text that the sender typed or spoke. A quotation counts if it is the sender's own text, or in
- * a direct chat the account's; the recording of a quoted message never counts as spoken.
+ * The text that the sender typed or spoke. A quotation counts if it is the sender's own text or, in
+ * a direct chat, the account's text. The recording in a quoted message never counts as spoken.
  */
 function findAuthored(
   { isTyped, unread, context, files }: VisibleContent,
@@ -310,11 +314,11 @@ function listMentions(
   return [...new Set(jids.map((jid) => toPublicId(people.get(jid) ?? jid)))];
 }
 
-/** A change to an earlier message of the same chat, or to the chat itself. */
+/** A change to an earlier message in the same chat, or to the chat itself. */
 export type ChatChange =
   | { readonly kind: 'edited'; readonly id: string; readonly content: proto.IMessage }
   | { readonly kind: 'deleted'; readonly id: string }
-  /** The time in seconds after which messages in the chat disappear; 0 when they do not. */
+  /** The time (s) after which messages in the chat disappear; 0 if they do not disappear. */
   | { readonly kind: 'expiration'; readonly seconds: number };
 
 /** An edit, a deletion or a new timer; undefined for everything else. */

@@ -29,10 +29,10 @@ export async function loadCredentials(values: AdapterValues): Promise<Authentica
 }
 
 /**
- * Wraps values so that the first failed read or write closes the connection. Baileys acknowledges
- * with an error what it could not process without a key, and WhatsApp drops everything that was
- * acknowledged. The unprocessed stanza could be a message that is not in the database, or a phone's
- * request to resend an answer.
+ * Wraps stored values so that the first failed read or write closes the connection. Without a key,
+ * Baileys acknowledges a stanza with an error, and WhatsApp drops everything that was acknowledged.
+ * Such a stanza could be a message that is not in the database yet, or a phone's request to send an
+ * answer again.
  */
 export function closeOnFailure(
   values: AdapterValues,
@@ -61,8 +61,8 @@ export async function saveCredentials(
 }
 
 /**
- * Stores Signal's keys, one value each; `set` writes all or none. `onDamage` is called with a key
- * that cannot be parsed, because Baileys treats it as missing.
+ * Stores Signal's keys, each as a separate value; `set` writes either all of them or none.
+ * `onDamage` is called with a key that cannot be parsed, because Baileys treats it as missing.
  */
 export function createKeyStore(
   values: AdapterValues,
@@ -115,11 +115,11 @@ function isCredentials(value: unknown): value is AuthenticationCreds {
   return CREDENTIALS_SHAPE.safeParse(value).success;
 }
 
-/** The cause describes where the damage is but never contains the value, which is a key. */
+/** The cause says where the damage is, but never contains the value, which is a key. */
 function createDamagedStateError(kind: string, cause?: unknown): WhatsAppError {
   return new WhatsAppError(
     'whatsapp-state-damaged',
-    `The stored link to WhatsApp is damaged (${kind}). Restore the database from a backup; or give the account another name below channels.whatsapp.accounts, and link it again.`,
+    `The stored link to WhatsApp is damaged (${kind}). Restore the database from a backup, or give the account another name under channels.whatsapp.accounts and link it again.`,
     cause instanceof SyntaxError ? undefined : cause,
   );
 }
@@ -127,10 +127,10 @@ function createDamagedStateError(kind: string, cause?: unknown): WhatsAppError {
 const Bytes = z.instanceof(Uint8Array);
 const KeyPair = z.object({ public: Bytes, private: Bytes });
 
-/** A session as libsignal writes it: an object, whatever Baileys' types say. */
+/** A session as libsignal writes it. It is an object, contrary to Baileys' types. */
 const Session = z.looseObject({ _sessions: z.record(z.string(), z.unknown()) });
 
-/** The schema of every kind of key that Baileys keeps. */
+/** The schema for every kind of key that Baileys keeps. */
 export const KEY_SHAPES: {
   readonly [Kind in keyof SignalDataTypeMap]: z.ZodType<SignalDataTypeMap[Kind]>;
 } = {
@@ -156,7 +156,7 @@ export const KEY_SHAPES: {
   'identity-key': Bytes,
 };
 
-/** The required fields of credentials; Baileys stores more. */
+/** The required fields in credentials; Baileys stores more. */
 const CREDENTIALS_SHAPE = z.looseObject({
   noiseKey: KeyPair,
   pairingEphemeralKeyPair: KeyPair,
@@ -170,8 +170,8 @@ const CREDENTIALS_SHAPE = z.looseObject({
 });
 
 /**
- * Whether the account is linked, according to what is stored. WhatsApp is not asked, because a
- * second connection of the same device would close that of a running gateway.
+ * Returns whether the account is linked according to the stored credentials. WhatsApp is not asked,
+ * because a second connection from the same device would close the running gateway's connection.
  */
 export async function probeWhatsApp({ values }: Pick<ProbeEnv, 'values'>): Promise<ChannelProbe> {
   if (values === null) return { kind: 'unknown', reason: 'the running gateway holds the link' };
@@ -192,5 +192,5 @@ export async function probeWhatsApp({ values }: Pick<ProbeEnv, 'values'>): Promi
 const UNLINKED: ChannelProbe = {
   kind: 'unlinked',
   reason: 'no phone is linked yet',
-  fix: 'Start Parley, and use the phone to scan or type the code that the terminal and the page show, in WhatsApp under "Linked devices".',
+  fix: 'Start Parley. Then use the phone, in WhatsApp under "Linked devices", to scan or type the code that the terminal and the page show.',
 };

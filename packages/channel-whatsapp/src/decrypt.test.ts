@@ -6,7 +6,7 @@ const session = (used: number, ratchet: string) => ({
   currentRatchet: { rootKey: ratchet },
 });
 
-it('decrypting a message changes only the session that opened it', () => {
+it('decrypting a message changes only the session that decrypted it', () => {
   const before = {
     version: 'v1',
     _sessions: { older: session(10, 'a'), newest: session(20, 'b') },

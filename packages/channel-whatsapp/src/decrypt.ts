@@ -16,8 +16,8 @@ export type MessageEnvelope = BinaryNode['attrs'];
 
 interface DecryptDeps {
   /**
-   * Resolves once the message is durable or refused permanently; rejects if it must be delivered
-   * again.
+   * Resolves once the message is durable or has been refused permanently; rejects if it must be
+   * delivered again.
    */
   readonly admit: (
     envelope: MessageEnvelope,
@@ -25,8 +25,8 @@ interface DecryptDeps {
     known: SignalRepository['lidMapping'],
   ) => Promise<void>;
   /**
-   * Called with the envelope of a message that could not be decrypted; Baileys asks its sender to
-   * resend it.
+   * Called with the envelope of a message that could not be decrypted; Baileys asks the sender to
+   * send it again.
    */
   readonly unreadable: (envelope: MessageEnvelope, known: SignalRepository['lidMapping']) => void;
   /**
@@ -39,20 +39,20 @@ interface DecryptDeps {
 const REMEMBERED = 500;
 
 /**
- * Prevents the loss of messages between Baileys and the core (D01). Baileys saves the session that
- * decrypted a message, confirms the message, and only then emits it, through a buffer that is lost
- * with the connection. Here, a message is admitted while it is being decrypted, before the session
- * is saved.
+ * Keeps messages from being lost between Baileys and the core (D01). Baileys saves the session that
+ * decrypted a message, confirms the message, and only then emits it through a buffer that is lost
+ * with the connection. Here, a message is admitted during decryption, before the session is saved.
  *
  *     decrypt → admit (durable) → save session → Baileys confirms
  *
- * A failure before the save leaves the session unchanged, so that the message can be decrypted when
- * it is delivered again; after a later failure, the message is already stored. When admitting fails
- * the connection ends, because Baileys would answer with an error, and WhatsApp drops what was
- * answered.
+ * If there is a failure before the session is saved, the session is unchanged, so the message can
+ * be decrypted when it is delivered again. After a later failure, the message is already stored. If
+ * a message cannot be admitted, the connection ends. Otherwise, Baileys would answer with an error,
+ * and WhatsApp drops what was answered.
  *
  * A message that is delivered again over a new connection is decrypted from memory. After a
- * restart, Baileys asks the sender for it again, and the core recognizes the duplicate by its id.
+ * restart, Baileys asks the sender for the message again, and the core recognizes the duplicate by
+ * its id.
  */
 export class EncryptedMessages {
   readonly #envelopes = new WeakMap<Uint8Array, MessageEnvelope>();
@@ -65,8 +65,7 @@ export class EncryptedMessages {
   }
 
   /**
-   * Records the attributes of a stanza. The attributes must be recorded before Baileys decrypts the
-   * contents.
+   * Records the attributes of a stanza. They must be recorded before Baileys decrypts the contents.
    */
   note({ attrs, content }: BinaryNode): void {
     if (!Array.isArray(content)) return;
@@ -151,8 +150,8 @@ function hasTransactions(
 }
 
 /**
- * Sessions with one device, as libsignal writes them; `used` is when each last decrypted a message,
- * in ms.
+ * The sessions with one device, as libsignal writes them; `used` is when each session last
+ * decrypted a message, in ms.
  */
 const SignalSessions = z.looseObject({
   _sessions: z.record(
@@ -165,10 +164,10 @@ type SignalSessions = z.infer<typeof SignalSessions>;
 type EncryptedMessage = Parameters<SignalRepository['decryptMessage']>[0];
 
 /**
- * Decrypts a message and changes only the session it was encrypted with. libsignal tries one
- * session after the other and advances the keys of each before it knows whether they match. After
- * an offline message from an older session, the newest session would then encrypt messages that no
- * phone can decrypt. Must be called within a transaction.
+ * Decrypts a message and changes only the session with which it was encrypted. libsignal tries one
+ * session after the other, and advances each session's keys before it knows whether they match.
+ * After an offline message from an older session, the newest session would then encrypt messages
+ * that no phone can decrypt. Must be called within a transaction.
  */
 async function decryptInSession(
   repository: SignalRepository,
@@ -200,19 +199,18 @@ export function keepUnusedSessions(before: SignalSessions, after: SignalSessions
   return { ...after, _sessions: Object.fromEntries(sessions) };
 }
 
-/** Baileys' encryption and decryption. */
 type SignalRepository = ReturnType<SocketConfig['makeSignalRepository']>;
 
 /** A single lock for all sessions, because one person may have sessions under two addresses. */
 const SESSIONS = 'sessions';
 
 /**
- * Stores a session before the message it encrypted is sent, and changes sessions one at a time.
- * Baileys encrypts in a transaction that completes when the message is sent. A crash before that
- * loses a session that the other phone uses from then on, and of two writers the later one
- * overwrites the session of a message that was decrypted in the meantime. In either case, no
- * further message from that person can be decrypted. Here, each encryption has its own transaction,
- * under the same lock as decryption.
+ * Stores a session before the message that it encrypted is sent, and changes sessions one at a
+ * time. Baileys encrypts in a transaction that is completed only when the message is sent. If the
+ * process crashes before that, it loses a session that the other phone uses from then on. If there
+ * are two writers, the later one overwrites the session of a message that was decrypted in the
+ * meantime. In both cases, no further message from that person can be decrypted. Here, each
+ * encryption has its own transaction, under the same lock as decryption.
  */
 function storeSessionFirst(
   repository: SignalRepository,

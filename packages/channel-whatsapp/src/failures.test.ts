@@ -29,7 +29,7 @@ describe('after a connection was closed', () => {
     expect(waits(1)).toMatchObject([1e3, 2e3, 4e3, 32e3, 6e4, 6e4].map((afterMs) => ({ afterMs })));
   });
 
-  it('treats the fifth 500 in a row as a broken session, and says what to do', () => {
+  it('treats the fifth 500 in a row as a broken session, and says how to fix it', () => {
     const closing = { ...first, code: 500, failures: 4 };
     expect(decideAfterConnectionFailure({ ...closing, brokenSessions: 3 }, 0)).toMatchObject({
       kind: 'retry',

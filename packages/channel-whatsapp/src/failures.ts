@@ -12,16 +12,16 @@ type WhatsAppErrorCode =
   /** Credentials or keys in the database cannot be read. */
   'whatsapp-state-damaged';
 
-/** An error in this package; the message says what to do. */
+/** An error in this package; the message includes advice. */
 export class WhatsAppError extends ParleyError {
   constructor(code: WhatsAppErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
   }
 }
 
-/** The recommended fix after an error of this package. */
+/** The advice for an error in this package. */
 export const FIX =
-  'After restoring the database, start Parley again; a changed settings file is read when it is saved.';
+  'After restoring the database, start Parley again. A changed settings file is read when it is saved.';
 
 const Boom = z.object({
   data: z.unknown(),
@@ -29,7 +29,7 @@ const Boom = z.object({
 });
 
 /**
- * The code in a Baileys error: `status` is the reason for the end of a connection, `data` the
+ * The code in a Baileys error. `status` is the reason why a connection ended; `data` is the
  * server's response to a request.
  */
 export function getBaileysCode(thrown: unknown, where: 'status' | 'data'): number | undefined {
@@ -40,8 +40,8 @@ export function getBaileysCode(thrown: unknown, where: 'status' | 'data'): numbe
 }
 
 /**
- * The wait after too many messages, in ms; WhatsApp states no time, and has blocked accounts that
- * continued.
+ * The wait (ms) after too many messages. WhatsApp does not state a time, and has blocked accounts
+ * that continued.
  */
 const SLOW_DOWN_MS = 60_000;
 
@@ -51,14 +51,14 @@ export type SendFailure =
   | { readonly kind: 'refused'; readonly code: number }
   /** There is no connection to WhatsApp. */
   | { readonly kind: 'away' }
-  /** The message was not sent, because the connection was lost or a preceding request failed. */
+  /** The message was not sent, because the connection was lost or an earlier request failed. */
   | { readonly kind: 'not-sent'; readonly reason: string }
   /** The message was sent, but no response arrived. */
   | { readonly kind: 'unanswered'; readonly reason: string };
 
 /**
- * Classifies an error that Baileys threw before it sent anything; the code is that of a refused
- * request.
+ * Classifies an error that Baileys threw before it sent anything. If the server refused a request,
+ * the code is from its response.
  */
 export function toSendFailure(thrown: unknown): SendFailure {
   const code = getBaileysCode(thrown, 'data');
@@ -73,7 +73,7 @@ export function toWhatsAppSendError(failure: SendFailure, cause?: unknown): Chan
     case 'away':
       return new ChannelError(
         { kind: 'transient', untried: true },
-        'WhatsApp is not connected; the message will be sent when it is.',
+        'WhatsApp is not connected; the message will be sent once it is.',
         cause,
       );
     case 'not-sent':
@@ -106,7 +106,7 @@ function explainRefusal(code: number): [ChannelFailure, string] {
     case 463:
       return [
         { kind: 'forbidden' },
-        'the account may write only to people who wrote to it; asking again makes it worse.',
+        'the account may write only to people who wrote to it; asking again makes this worse.',
       ];
     case 429:
       return [
@@ -131,23 +131,24 @@ interface ConnectionClosure {
   readonly reason: string;
   /** The number of consecutive failures before this one. */
   readonly failures: number;
-  /** How many of the latest consecutive failures were a 500. */
+  /** How many of the most recent consecutive failures had the code 500. */
   readonly brokenSessions: number;
 }
 
-/** The number of consecutive 500 errors that indicates a broken session. */
+/** The number of consecutive failures with the code 500 that indicates a broken session. */
 const BROKEN_SESSION_LIMIT = 5;
 const RELINK = `Link it with the phone again: ${RECONNECT}, and scan or type the new code with the phone.`;
 
-/** Decides what to do, based on the code. `random` is in [0, 1). */
+/** Decides what to do based on the code. `random` is in [0, 1). */
 export function decideAfterConnectionFailure(
   closing: ConnectionClosure,
   random: number,
 ): CloseDecision {
   const { code, reason, failures, brokenSessions } = closing;
-  if (code === 515) return { kind: 'retry', afterMs: 0, reason: 'WhatsApp asks to connect again' };
+  if (code === 515)
+    return { kind: 'retry', afterMs: 0, reason: 'WhatsApp asks for a new connection' };
   if (code === 500 && brokenSessions + 1 >= BROKEN_SESSION_LIMIT) {
-    return createGiveUpDecision('WhatsApp keeps ending the connection with 500', UNLINK);
+    return createGiveUpDecision('WhatsApp keeps ending the connection with code 500', UNLINK);
   }
   const final = code === undefined ? undefined : FINAL.get(code);
   if (final !== undefined) return final;
@@ -183,7 +184,7 @@ const FINAL: ReadonlyMap<number, CloseDecision> = new Map([
     440,
     createGiveUpDecision(
       'another program uses the same link to WhatsApp',
-      `Stop the other program, or link each with the phone separately; then ${RECONNECT}.`,
+      `Stop the other program, or link each program with the phone separately; then ${RECONNECT}.`,
     ),
   ],
 ]);

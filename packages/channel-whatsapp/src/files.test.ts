@@ -8,7 +8,7 @@ describe('the address of a file', () => {
   it.each([
     'https://mmg.whatsapp.net/v/t62.7118-24/1.enc?ccb=11-4',
     'https://media-fra3-1.cdn.whatsapp.net/v/1.enc',
-  ])('[F10] may be %s', (address) => {
+  ])('[F10] is accepted for %s', (address) => {
     expect(toMediaUrl(address, REAL)?.href).toBe(address);
   });
 
@@ -28,11 +28,11 @@ describe('the address of a file', () => {
     'file:///etc/passwd',
     '/etc/passwd',
     '',
-  ])('[F10] may not be %s', (address) => {
+  ])('[F10] is refused for %s', (address) => {
     expect(toMediaUrl(address, REAL)).toBeUndefined();
   });
 
-  it("may be on this machine if the account's server is", () => {
+  it("is accepted on this machine if the account's server is on this machine", () => {
     expect(toMediaUrl('https://127.0.0.1:9/1.enc', TEST)?.port).toBe('9');
     expect(toMediaUrl('http://127.0.0.1:9/1.enc', TEST)).toBeUndefined();
     expect(toMediaUrl('https://10.0.0.1/1.enc', TEST)).toBeUndefined();

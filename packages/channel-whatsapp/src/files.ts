@@ -18,11 +18,11 @@ import { isLoopbackUrl } from './settings.ts';
 const LARGEST_BYTES = 100 * 1024 * 1024;
 
 interface FilesDeps {
-  /** The open connection; undefined while there is none. */
+  /** The open connection; undefined if there is none. */
   readonly socket: () => WASocket | undefined;
   /** The account's server; see `toMediaUrl`. */
   readonly server: string;
-  /** How long to wait for the phone to upload a file again, in ms. */
+  /** How long (ms) to wait for the phone to upload a file again. */
   readonly patienceMs: number;
 }
 
@@ -33,7 +33,7 @@ export function createFiles(deps: FilesDeps): FilesCapability {
     async fetch(text, limit, signal) {
       const ref = readRef(text);
       if (ref === undefined)
-        throw createFileRefusedError('its reference is not one of this channel');
+        throw createFileRefusedError('its reference does not belong to this channel');
       if (ref.size !== undefined && ref.size > limit) throw createFileTooLargeError(limit);
       const terms = { server: deps.server, limit, signal };
       const first = await fetchEncrypted(ref.address, terms);
@@ -54,7 +54,7 @@ async function requestReupload(
   const socket = open();
   if (socket === undefined) {
     const text =
-      'WhatsApp is not connected, and the phone has to be asked for this file; Parley will try again.';
+      'WhatsApp is not connected, and the phone has to be asked for this file. Parley will try again.';
     throw new ChannelError({ kind: 'transient' }, text);
   }
   const message = createReuploadMessage(ref);
@@ -68,7 +68,7 @@ async function requestReupload(
   return `https://${new URL(ref.address).host}${path}`;
 }
 
-/** The part of the message that the phone needs. */
+/** What the phone needs to know about the message. */
 function createReuploadMessage({ kind, key, chat, id, writer, fromMe }: MediaRef): WAMessage {
   const content: proto.IMessage = {
     [`${kind}Message`]: { mediaKey: Buffer.from(key, 'base64') },
@@ -90,7 +90,7 @@ function rejectAfter(ms: number, signal: AbortSignal): Promise<never> {
 
 function createFileGoneError(cause?: unknown): ChannelError {
   const message =
-    'WhatsApp no longer keeps this file, and the phone did not upload it again. Ask for it again.';
+    'WhatsApp no longer has this file, and the phone did not upload it again. Ask the sender to send it again.';
   return new ChannelError({ kind: 'gone' }, message, cause);
 }
 
@@ -102,7 +102,7 @@ const MAC_BYTES = 10;
 /** An encrypted file is longer than its content by the MAC and at most one block of padding. */
 const OVERHEAD_BYTES = MAC_BYTES + 16;
 const MAX_REDIRECTS = 3;
-/** Statuses that mean the file no longer exists; 403 means an expired URL. */
+/** Statuses that mean that the file no longer exists; 403 means that the URL has expired. */
 const GONE = new Set([403, 404, 410]);
 
 interface FetchOptions {
@@ -119,15 +119,15 @@ type EncryptedFile =
   | { readonly kind: 'gone' };
 
 /**
- * Downloads an encrypted file. Baileys would request any URL that a message contains, follow all
- * redirects, and read without a limit.
+ * Downloads an encrypted file. Baileys would request any URL in a message, follow all redirects,
+ * and read without a limit.
  * @throws ChannelError
  */
 async function fetchEncrypted(address: string, terms: FetchOptions): Promise<EncryptedFile> {
   let next = address;
   for (let steps = 0; steps < MAX_REDIRECTS; steps += 1) {
     const url = toMediaUrl(next, terms.server);
-    if (url === undefined) throw createFileRefusedError('its address is not one of WhatsApp');
+    if (url === undefined) throw createFileRefusedError('its address is not on a WhatsApp host');
     const response = await requestFile(url, terms.signal);
     const onwards = response.headers.get('location');
     if (response.status < 300 || response.status >= 400 || onwards === null) {
@@ -213,9 +213,9 @@ function createUnreachableError(thrown: unknown): ChannelError {
 const OWN_HOSTS = '.whatsapp.net';
 
 /**
- * The URL of a file if it may be requested. The sender chooses the URL and could make the bot send
- * requests inside its own network. Only https and WhatsApp's own hosts are allowed, and loopback
- * for an account whose `server` is on loopback, as in tests.
+ * Returns the URL of a file if it may be requested. The sender chooses the URL and could otherwise
+ * make the bot send requests inside its own network. Only https and WhatsApp's own hosts are
+ * allowed. Loopback is allowed as well if the account's `server` is on loopback, as in tests.
  */
 export function toMediaUrl(address: string, server: string): URL | undefined {
   if (!URL.canParse(address)) return undefined;

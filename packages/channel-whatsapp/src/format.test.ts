@@ -19,7 +19,7 @@ function aPng(side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  header[8] = 1; // The picture has one bit per pixel.
+  header[8] = 1; // It has one bit per pixel.
   const rows = deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))), { level: 1 });
   const mark = Buffer.from('\u0089PNG\r\n\u001a\n', 'latin1');
   const chunks = [chunk('IHDR', header), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))];
@@ -42,7 +42,7 @@ describe('the preview of a picture', () => {
     expect(await previewOf(aPng(100))).not.toHaveLength(0);
   });
 
-  it('[G19] is not created from a small file with very many pixels, which would be decoded here', async () => {
+  it('[G19] is not created from a small file with very many pixels, because decoding it would take too much memory', async () => {
     const bomb = aPng(12_000);
     expect(bomb.length).toBeLessThan(200_000);
     expect(await previewOf(bomb)).toHaveLength(0);
@@ -59,7 +59,7 @@ const GROUP = {
   ],
 };
 
-describe('mentions in an answer to a group', () => {
+describe('mentions in an answer in a group', () => {
   it.each([
     ['hi @491500000001!', ['491500000001@s.whatsapp.net']],
     ['@11000 and (@22000), @11000', ['11000@lid', '22000@lid']],

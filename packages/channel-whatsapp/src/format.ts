@@ -16,24 +16,27 @@ import { toPersonIds } from './people.ts';
  * file.
  */
 const MAX_CAPTION = 1_024;
-/** An upload without progress is aborted after this long, in ms. */
+/** An upload without progress is aborted after this time (ms). */
 const UPLOAD_TIMEOUT_MS = 15_000;
 /**
- * The maximum size of a picture that gets a preview, in pixels, because Baileys decodes it in this
+ * The maximum size, in pixels, of a picture that gets a preview, because Baileys decodes it in this
  * process (G19).
  */
 const MAX_PREVIEWED_PIXELS = 25_000_000;
-/** A picture's dimensions are found within this many bytes, even after a camera's metadata. */
+/**
+ * A picture's dimensions are within this many first bytes, even if a camera's metadata precedes
+ * them.
+ */
 const SIZE_WITHIN = 256 * 1_024;
 
-/** Whether a text can be the caption of a file; recordings have no captions. */
+/** Returns whether text can be the caption of a file; recordings do not have captions. */
 export function canBeCaption({ kind }: OutboundFile, text: string): boolean {
   return kind !== 'audio' && kind !== 'voice' && text.length <= MAX_CAPTION;
 }
 
 /**
  * Encrypts a file, uploads it to WhatsApp's server and returns the message that refers to it.
- * @throws ChannelError `refused` when the file cannot be read
+ * @throws ChannelError `refused` if the file cannot be read
  */
 export async function createFileMessage(
   file: OutboundFile,
@@ -45,7 +48,8 @@ export async function createFileMessage(
   });
   try {
     if (!(await handle.stat()).isFile()) throw createUnreadableFileError(file, 'it is not a file');
-    // A stream is always passed instead of a path, because Baileys reads any URL or path.
+    // The file is always passed as a stream instead of a path, because Baileys would read any URL
+    // or path.
     const preview = file.kind === 'image' && (await isPreviewed(handle));
     const content = createFileContent(file, caption, preview, {
       stream: handle.createReadStream(),
@@ -84,7 +88,7 @@ function createFileContent(
     case 'image':
       return { image: media, mimetype, ...(preview ? {} : { jpegThumbnail: '' }), ...caption };
     case 'video':
-      // An empty preview prevents Baileys from starting another program to create one.
+      // An empty preview keeps Baileys from starting another program to create one.
       return { video: media, mimetype, jpegThumbnail: '', ...caption };
     case 'document':
       return { document: media, mimetype, fileName: name, ...caption };
@@ -111,12 +115,12 @@ function createUnreadableFileError(
   return new ChannelError({ kind: 'refused' }, message, cause);
 }
 
-/** A mention in a WhatsApp text: `@` and digits at the start of a word. */
+/** A mention in WhatsApp text: `@` and digits at the start of a word. */
 const NAMED = /(?<![\w@])@(\d{5,20})(?!\w)/g;
 
 /**
- * The group members that a text mentions, as ids in the form used in the text. Phones show a name
- * there and notify the person. Only members can be notified.
+ * The group members mentioned in a text, as ids in the form that the text uses. Phones show a name
+ * instead and notify the person. Only members can be notified.
  */
 export function listMentionedMembers(text: string, { participants }: GroupMetadata): string[] {
   const known = new Map<string, string>();

@@ -17,15 +17,15 @@ function parseIdentity(written: string): string | undefined {
 function explainWrongId(written: string): string | undefined {
   const bare = trimCopiedId(written);
   if (/@g\.us$|^120363\d+$/i.test(bare)) return 'this is the id of a group';
-  if (/^-\d/.test(bare)) return 'this is the id of a group in Telegram';
+  if (/^-\d/.test(bare)) return 'this is the id of a Telegram group';
   if (/@newsletter$/i.test(bare)) return 'this is the id of a channel';
   if (/@broadcast$/i.test(bare)) return 'this is a broadcast list';
-  return explainPhoneNumber(bare) ?? (/\p{L}/u.test(bare) ? 'names do not count' : undefined);
+  return explainPhoneNumber(bare) ?? (/\p{L}/u.test(bare) ? 'names are not accepted' : undefined);
 }
 
 const EXPECTED = 'a phone number with its country code, such as 491511234567';
 const HOW =
-  'Each number is shown in the profile of its contact; the owner is told the id of a stranger who writes';
+  "Each contact's profile shows the number; if a stranger writes, the owner is told the stranger's id";
 
 const person: IdForm = {
   expected: EXPECTED,
@@ -38,7 +38,7 @@ const person: IdForm = {
   },
 };
 
-/** The id of a direct chat is the full JID of the person. */
+/** The id of a direct chat is the person's full JID. */
 const direct: IdForm = {
   ...person,
   normalize(written) {
@@ -48,14 +48,14 @@ const direct: IdForm = {
 };
 
 const group: IdForm = {
-  expected: 'the id of a group in WhatsApp, such as 120363012345678901@g.us',
+  expected: 'the id of a WhatsApp group, such as 120363012345678901@g.us',
   howToFind: '"parley channels" lists the groups in which the bot was mentioned, with their ids',
   explain: (written) =>
     /@newsletter/i.test(written)
       ? 'this is the id of a channel'
       : /chat\.whatsapp\.com/i.test(written)
         ? 'an invitation is not an id'
-        : 'a name does not count',
+        : 'a name is not accepted',
   normalize(written) {
     const bare = trimCopiedId(written).toLowerCase();
     const [, id, domain] = /^(\d+(?:-\d+)?)(@g\.us)?$/.exec(bare) ?? [];

@@ -31,7 +31,8 @@ export const whatsapp = withOptionalLibrary(
       return probeWhatsApp(env);
     },
     async load(): Promise<ConnectWhatsApp> {
-      // The filter must be installed before the import, because libsignal prints private keys.
+      // The filter must be installed before the import, because libsignal prints private keys to
+      // the console.
       silenceLibsignal();
       const { createWhatsAppAdapter } = await import('./adapter.ts');
       return (context, env) => {
@@ -44,7 +45,7 @@ export const whatsapp = withOptionalLibrary(
     platform: 'WhatsApp',
     name: '@whiskeysockets/baileys',
     parts: ['libsignal', 'whatsapp-rust-bridge'],
-    note: 'its part libsignal is under GPL-3.0',
+    note: 'its libsignal part is under GPL-3.0',
     capabilities: CAPABILITIES,
   },
 );

@@ -19,7 +19,7 @@ const NOW = 7_000;
 
 interface Core {
   readonly outcome?: IngressOutcome;
-  /** The message stored before a restart. */
+  /** The message that was stored before a restart. */
   readonly stored?: Awaited<ReturnType<ChannelContext<unknown>['message']>>;
 }
 
@@ -107,7 +107,7 @@ describe('a WhatsApp message on its way to the core', () => {
     expect(told).toMatchObject([{ kind: 'edited', message: { text: `see${names}` } }]);
   });
 
-  it('[F16] records the reason when an edit leaves it empty', async () => {
+  it('[F16] records the reason if an edit leaves a message empty', async () => {
     const { arrive, told, reasons } = intake();
     await arrive({ conversation: 'hi' });
     await arrive(edit('A1', ''), { id: 'A2' });
@@ -117,7 +117,7 @@ describe('a WhatsApp message on its way to the core', () => {
 });
 
 describe("a group member who uses the id of another person's message", () => {
-  it('[P18] cannot change that message', async () => {
+  it("[P18] cannot change that person's message", async () => {
     const { arrive, received, told, reasons } = intake();
     await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
     await arrive({ conversation: 'forged' }, inGroup(BEN, 'X'));
@@ -131,7 +131,7 @@ describe("a group member who uses the id of another person's message", () => {
   });
 
   it.each(['duplicate', 'ignored'] as const)(
-    '[P18] cannot change that message after a restart, when it is %s',
+    "[P18] cannot change that person's message after a restart, when it is %s",
     async (kind) => {
       const outcome = kind === 'ignored' ? { kind, reason: 'not addressed' } : { kind };
       const { arrive, told } = intake({ outcome, stored: byAnn });
@@ -142,7 +142,7 @@ describe("a group member who uses the id of another person's message", () => {
     },
   );
 
-  it('[F01] does not prevent people from changing their own redelivered message after a restart', async () => {
+  it('[F01] does not keep people from changing their own redelivered message after a restart', async () => {
     const { arrive, told } = intake({ outcome: { kind: 'duplicate' }, stored: byAnn });
     await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
     await arrive(edit('X', 'hello'), inGroup(ANN, 'A2'));
@@ -154,7 +154,7 @@ describe('a disappearing-messages timer', () => {
   const timer = { protocolMessage: { type: 3, ephemeralExpiration: 86_400 } };
   const kept = ({ values }: ReturnType<typeof intake>) => values.get('chat', [ANN]);
 
-  it('[F05] [F18] stores nothing about a stranger', async () => {
+  it('[F05] [F18] is not stored for a stranger', async () => {
     const scene = intake();
     await scene.arrive(timer);
     expect((await kept(scene)).size).toBe(0);
@@ -162,7 +162,7 @@ describe('a disappearing-messages timer', () => {
     expect((await kept(scene)).get(ANN)).toContain('86400');
   });
 
-  it('[F18] is stored for a person who was answered before', async () => {
+  it('[F18] is stored for a person whom the agent has answered before', async () => {
     const scene = intake({ stored: byAnn });
     await scene.arrive(timer);
     expect((await kept(scene)).get(ANN)).toContain('86400');
@@ -199,7 +199,7 @@ describe('a WhatsApp stanza', () => {
   );
 });
 
-describe("a message that the account's phone resends", () => {
+describe("a message that the account's own phone resends", () => {
   const resent = (message: proto.IMessage, from: object) => {
     const key = { remoteJid: ANN, id: 'Z' };
     const webMessageInfoBytes = proto.WebMessageInfo.encode({ key, message }).finish();
@@ -210,7 +210,7 @@ describe("a message that the account's phone resends", () => {
     return listResent({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
   };
 
-  it('[F16] is named if its kind is newer than Parley', () => {
+  it('[F16] is named if Parley does not know its kind', () => {
     expect(resent({}, ME)).toMatchObject([
       { envelope: { from: ANN, id: 'Z' }, unread: expect.stringContaining('newer than Parley') },
     ]);

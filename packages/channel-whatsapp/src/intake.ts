@@ -30,7 +30,7 @@ import {
 import { isStoredFor, type RecentMessages } from './quotes.ts';
 import { toMessageSeconds } from './times.ts';
 
-/** Baileys' mapping of identities to numbers. */
+/** Baileys' mapping from identities to numbers. */
 type KnownPeople = Pick<
   ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'],
   'getPNForLID'
@@ -38,8 +38,8 @@ type KnownPeople = Pick<
 
 /**
  * Parses a decrypted message together with its envelope; undefined for bytes that are not a
- * message. If the envelope has no number, the one known from earlier messages is used, so that a
- * person keeps one id.
+ * message. If the envelope does not contain a number, the number known from earlier messages is
+ * used, so that a person keeps one id.
  */
 export async function readMessage(
   envelope: MessageEnvelope,
@@ -54,7 +54,7 @@ export async function readMessage(
 
 type DecodedContent = Pick<RawMessage, 'content' | 'unread'>;
 
-/** A message with its envelope; undefined for an envelope without a sender or an id. */
+/** A message with its envelope; undefined if the envelope lacks a sender or an id. */
 export async function createRawMessage(
   envelope: MessageEnvelope,
   decoded: DecodedContent,
@@ -85,8 +85,8 @@ async function addKnownNumber(person: PersonIds, people: KnownPeople): Promise<P
 }
 
 /**
- * Decodes a message; undefined when that fails. Baileys cannot decode it either and requests the
- * message again.
+ * Decodes a message; undefined if that fails. Baileys cannot decode such a message either, so it
+ * requests the message again.
  */
 function decodeContent(plain: Uint8Array): DecodedContent | undefined {
   try {
@@ -124,8 +124,8 @@ interface IntakeDeps {
 }
 
 /**
- * Admits a message, an edit, a deletion, a reaction or a new timer of the chat. Resolves once the
- * event is durable or refused permanently; rejects if it must be delivered again.
+ * Admits a message, an edit, a deletion, a reaction, or a new timer for the chat. Resolves once the
+ * event is durable or has been refused permanently; rejects if it must be delivered again.
  */
 export async function admitMessage(
   deps: IntakeDeps,
@@ -168,13 +168,13 @@ async function receiveMessage(
   if (message.chat.type === 'direct') await deps.contacts.keepIdentity(raw.from);
 }
 
-/** The address that a person used, and the timer on their message. */
+/** The address that a person used, and the timer on the person's message. */
 export function readChatUpdate({ chat, content }: RawMessage): ChatUpdate {
   const { expiration, ephemeralSettingTimestamp } =
     findContextInfo(unwrapMessage(content).content) ?? {};
   return {
     address: isGroup(chat) ? undefined : toPersonJid(chat),
-    // Apps omit the timer when messages do not disappear. A message without a timer is not evidence
+    // Apps omit the timer if messages do not disappear. A message without a timer does not prove
     // that the timer is off, because it may come from an older app.
     expiration: expiration || undefined,
     setAt: toSafeInteger(ephemeralSettingTimestamp),
@@ -196,8 +196,8 @@ interface ReceivedMessage {
 }
 
 /**
- * Records why an event was ignored. A failure to store the reason is only logged, so that the
- * message is not delivered again.
+ * Records why an event was ignored. If the reason cannot be stored, this is only logged, so that
+ * the message is not delivered again.
  */
 async function noteIgnored(
   { context, log }: IntakeDeps,
@@ -216,7 +216,9 @@ interface ChangingMessage extends ReceivedMessage {
   readonly change: ChatChange;
 }
 
-/** Admits a change; a changed message that is no longer in memory is too old to be in the queue. */
+/**
+ * Admits a change. If the changed message is no longer in memory, it is too old to be in the queue.
+ */
 async function admitChange(
   deps: IntakeDeps,
   { raw, sender, change }: ChangingMessage,
@@ -251,7 +253,7 @@ async function admitChange(
 }
 
 /**
- * Records the new timer of a chat. For groups, WhatsApp itself reports the duration; see `GroupCache`.
+ * Records a chat's new timer. For groups, WhatsApp itself reports the duration; see `GroupCache`.
  */
 async function admitTimer(
   deps: IntakeDeps,
@@ -265,8 +267,8 @@ async function admitTimer(
   const news = { expiration: seconds, setAt: stated || setAt };
   const chatId = toChatId(raw.chat, sender);
   const { keep, isKept } = await deps.chats.hear(chatId, news);
-  // Nothing is stored about a stranger. The first answered message also stores facts from before
-  // it.
+  // Nothing is stored about strangers. The first answered message also stores what earlier messages
+  // revealed.
   if (isKept || (await deps.context.history(chatId, 1)).length > 0) await keep();
   const reason = seconds > 0 ? `messages disappear after ${seconds} s` : 'messages stay again';
   await noteIgnored(deps, { raw, sender }, `a setting of the chat: ${reason}`);
@@ -283,7 +285,8 @@ async function mayChange(
   { kind, id }: Exclude<ChatChange, { kind: 'expiration' }>,
 ): Promise<boolean> {
   if (isPerson(from.lid, author) || isPerson(from.pn, author)) {
-    // After a restart, a forged copy of an earlier message may be the first one that is remembered.
+    // After a restart, a forged copy of an earlier message may be the first copy that is
+    // remembered.
     return isStoredFor(context, toChatId(chat, sender), id, from);
   }
   return kind === 'deleted' && isGroup(chat) && groups.isAdmin(chat, from);

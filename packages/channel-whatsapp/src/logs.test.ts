@@ -16,7 +16,7 @@ function scene() {
     error: note,
   });
   const printFrom = (file: string, method: 'info' | 'warn' | 'error', words: string) => {
-    // The stack shows the name from `sourceURL`.
+    // The name from `sourceURL` appears in the stack trace.
     const print = new Function('on', `on.${method}('${words}');\n//# sourceURL=${file}`);
     print(on);
   };
@@ -24,7 +24,7 @@ function scene() {
 }
 
 describe('libsignal', () => {
-  it('drops all output of libsignal and prints output from other callers', () => {
+  it('drops all output from libsignal and prints output from other callers', () => {
     const { on, printed, printFrom } = scene();
     const undo = silenceLibsignal(on);
     printFrom('/app/node_modules/libsignal/src/session_record.js', 'info', 'Closing session:');

@@ -1,14 +1,14 @@
 import type { Logger } from '@parley/core';
 import type { SocketConfig } from '@whiskeysockets/baileys';
 
-/** Stack frames of libsignal, wherever it is installed. */
+/** Stack frames in libsignal, wherever it is installed. */
 const LIBSIGNAL = /[/\\]node_modules[/\\](?:[^\n]*[/\\])?libsignal[/\\]/;
 const METHODS = ['debug', 'info', 'log', 'warn', 'error'] as const;
 
 /**
- * Drops libsignal's console output, because it prints whole sessions, private keys included. The
- * output is recognized by its caller. Must be called before Baileys is first imported; `on` is for
- * tests.
+ * Drops libsignal's console output, because libsignal prints whole sessions, including private
+ * keys. The output is recognized by the calling file. Must be called before Baileys is first
+ * imported; `on` is for tests.
  * @returns a function that restores the console
  */
 export function silenceLibsignal(on: Console = console): () => void {
@@ -23,7 +23,10 @@ export function silenceLibsignal(on: Console = console): () => void {
   };
 }
 
-/** Line 0 of the stack is the error, 1 this function, 2 the wrapper, 3 the caller. */
+/**
+ * In the stack trace, line 0 is the error, line 1 this function, line 2 the wrapper and line 3 the
+ * caller.
+ */
 function isCalledByLibsignal(): boolean {
   const frames = new Error('who prints').stack?.split('\n') ?? [];
   return LIBSIGNAL.test(frames[3] ?? '');
@@ -32,7 +35,7 @@ function isCalledByLibsignal(): boolean {
 type LibraryLogger = SocketConfig['logger'];
 
 /**
- * Baileys' log without its fields, which contain keys, numbers and texts. Digits in the log
+ * Baileys' log without its fields, because they contain keys, numbers and text. Digits in the log
  * messages are masked as well. All entries are logged at level debug, because Baileys recovers from
  * most of its errors.
  */
@@ -53,7 +56,7 @@ export function createBaileysLogger(log: Logger): LibraryLogger {
   return logger;
 }
 
-/** Replaces phone numbers and other ids by `…`. */
+/** Replaces phone numbers and other ids with `…`. */
 export function maskNumbers(text: string): string {
   return text.replace(/\d{6,}/g, '…');
 }

@@ -11,33 +11,32 @@ import { describeAlbum } from './kinds/media.ts';
 import type { ExternalText, FieldKind, KindContent } from './kinds/reading.ts';
 import { describeFile, type MediaMessage, toAttachment } from './media-ref.ts';
 
-/** The visible content of a message. */
 export interface VisibleContent {
   /**
-   * The text that the sender typed, otherwise the content described as text; empty if there is only
-   * a file.
+   * The text that the sender typed or, if there is none, a description of the content; empty if
+   * there is only a file.
    */
   readonly words: string;
-  /** Names of unreadable content, with articles. */
+  /** The names, with articles, of unreadable content. */
   readonly unread: readonly string[];
   /**
-   * Whether the sender typed the text, rather than forwarding it, choosing it from a list, or
+   * Whether the sender typed the text, instead of forwarding it, choosing it from a list, or
    * picking it in the app.
    */
   readonly isTyped: boolean;
   readonly files: readonly Attachment[];
   readonly context: proto.IContextInfo | undefined;
-  /** The id of the album that the message was sent with. */
+  /** The id of the album to which the message belongs. */
   readonly albumId: string | undefined;
-  /** Text shown with the message that the sender did not write. */
+  /** Text that is shown with the message but was not written by the sender. */
   readonly beside: readonly ExternalText[];
-  /** The message that a comment belongs to, if it has no quotation. */
+  /** The message to which a comment belongs, if the comment has no quotation. */
   readonly target: proto.IMessageKey | undefined;
 }
 
 export type ReadResult =
   | { readonly kind: 'shown'; readonly shown: VisibleContent }
-  /** A message with no content from a person; it is recorded only if there is a reason. */
+  /** A message without content from a person; it is recorded only if there is a reason. */
   | { readonly kind: 'nothing'; readonly reason?: string };
 
 /** The maximum number of nested wrappers that are opened; apps use three. */
@@ -46,7 +45,7 @@ const MAX_WRAPPERS = 8;
 /** A message without its wrappers. */
 interface UnwrappedMessage {
   readonly content: proto.IMessage;
-  /** The name of the innermost wrapper; undefined if there was none. */
+  /** The innermost wrapper's name; undefined if there was no wrapper. */
   readonly holds: string | undefined;
   readonly isViewOnce: boolean;
   readonly isUnreadable: boolean;
@@ -82,7 +81,7 @@ function unwrapOnce({ content, ...outer }: UnwrappedMessage): UnwrappedMessage |
     if (kind.is !== 'wrapper' || typeof inside !== 'object' || inside === null) continue;
     const message = 'message' in inside ? inside.message : undefined;
     const isMessage = typeof message === 'object' && message !== null;
-    // Fields next to a wrapper are part of the same message.
+    // Fields beside a wrapper belong to the same message.
     const { [field]: _opened, ...beside } = content;
     const target = 'targetMessageKey' in inside ? inside.targetMessageKey : undefined;
     return {
@@ -103,14 +102,14 @@ function isField(name: string): name is MessageField {
   return Object.hasOwn(KINDS, name);
 }
 
-/** The names of the fields that a message has, in encoding order. */
+/** The names of a message's fields, in encoding order. */
 function listFields(content: proto.IMessage): MessageField[] {
   const isThere = (name: MessageField) => content[name] !== null && content[name] !== undefined;
   return Object.keys(content).filter(isField).filter(isThere);
 }
 
 const { AssociationType } = proto.MessageAssociation;
-/** Associations that mean the same picture or video in another quality. */
+/** Associations that mark the same picture or video in another quality. */
 const SECOND_COPIES: ReadonlySet<number> = new Set([
   AssociationType.HD_IMAGE_DUAL_UPLOAD,
   AssociationType.HD_VIDEO_DUAL_UPLOAD,
@@ -118,7 +117,7 @@ const SECOND_COPIES: ReadonlySet<number> = new Set([
   AssociationType.MOTION_PHOTO,
 ]);
 
-/** Reads everything that a message shows, through any wrappers. */
+/** Reads everything that a message shows, inside any number of wrappers. */
 export function readMessage(wrapped: proto.IMessage, place: MediaMessage): ReadResult {
   const opened = unwrapMessage(wrapped);
   const { content } = opened;
@@ -136,21 +135,21 @@ export function readMessage(wrapped: proto.IMessage, place: MediaMessage): ReadR
   return isText ? explainEmptyMessage(opened) : createUnreadableResult('a message without content');
 }
 
-/** A message without text may still quote something or come from an advertisement. */
+/** A message without text may still contain a quotation, or come from an advertisement. */
 function isEmptyContent({ words, files, unread, beside, context }: VisibleContent): boolean {
   const quotes = context?.quotedMessage ?? context?.externalAdReply ?? context?.quotedAd;
   return words === '' && files.length + unread.length + beside.length === 0 && quotes == null;
 }
 
 /**
- * Fields in which an empty text means nothing. Any other empty field represents content that its
- * sender saw.
+ * Fields in which an empty string means that there is nothing. If any other field is empty, it
+ * still represents content that the sender saw.
  */
 const TEXTS: ReadonlySet<MessageField> = new Set(['conversation', 'extendedTextMessage']);
 
 /**
- * Reads a message without text, files or names. A wrapper is named by its kind, and internal data
- * has a reason.
+ * Reads a message without text, files or names. A wrapper is described by its kind, and internal
+ * data by its reason.
  */
 function explainEmptyMessage({ content, holds, target }: UnwrappedMessage): ReadResult {
   const fields = listFields(content);
@@ -187,8 +186,8 @@ export function createUnreadableResult(what: string): ReadResult {
 }
 
 /**
- * Reads a quoted message. Some kinds can only be read in a quotation: an album has its files in
- * other messages.
+ * Reads a quoted message. Some kinds can be read only in a quotation: an album's files are in other
+ * messages.
  */
 export function readQuotedMessage(
   wrapped: proto.IMessage,
@@ -197,7 +196,7 @@ export function readQuotedMessage(
   const look = readMessage(wrapped, place);
   if (look.kind === 'shown') return look.shown;
   const { albumMessage, protocolMessage } = unwrapMessage(wrapped).content;
-  // Some apps quote an edited message by its edit.
+  // Some apps quote an edited message by quoting its edit.
   const edited =
     protocolMessage?.editedMessage && readMessage(protocolMessage.editedMessage, place);
   if (edited?.kind === 'shown') return edited.shown;
@@ -268,7 +267,7 @@ function joinTexts(texts: readonly (string | null | undefined)[]): string {
   return texts.filter((text) => typeof text === 'string' && text !== '').join('\n');
 }
 
-/** Mentions, the quoted message and everything else in the context of unwrapped content. */
+/** The context of unwrapped content: mentions, the quoted message and everything else. */
 export function findContextInfo(content: proto.IMessage): proto.IContextInfo | undefined {
   for (const field of listFields(content)) {
     const value = content[field];
@@ -286,8 +285,8 @@ function markForwarded(
 }
 
 /**
- * Whether the sender forwarded the message, or it was copied from a channel or an assistant of the
- * platform.
+ * Whether the sender forwarded the message, or copied it from a channel or from one of the
+ * platform's assistants.
  */
 export function isForwarded(context: proto.IContextInfo | undefined): boolean {
   if (context === undefined) return false;
@@ -297,7 +296,7 @@ export function isForwarded(context: proto.IContextInfo | undefined): boolean {
   return isForwarded === true || (forwardingScore ?? 0) > 0 || from != null;
 }
 
-/** The association of a message, which is beside the outermost wrapper or inside it. */
+/** A message's association, which is beside the outermost wrapper or inside it. */
 function findAssociation(
   wrapped: proto.IMessage,
   content: proto.IMessage,

@@ -3,9 +3,9 @@ import { toNumber } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import type { FileFields, FoundFile } from './kinds/reading.ts';
 
-/** The file server to use if a message names none. */
+/** The file server to use if a message does not name one. */
 const DEFAULT_HOST = 'mmg.whatsapp.net';
-/** The maximum length of a file's path, in characters. WhatsApp's own paths are shorter. */
+/** The maximum length, in characters, of a file's path. WhatsApp's own paths are shorter. */
 const MAX_ADDRESS = 2_000;
 /**
  * The limit in the channel contract, in characters. WhatsApp's keys and ids are short, but the
@@ -14,18 +14,18 @@ const MAX_ADDRESS = 2_000;
 const MAX_REF = 4_096;
 const MAX_NAME = 255;
 
-/** The data needed to download a file later and to verify it. */
+/** The data needed for downloading a file later and verifying it. */
 const MediaRef = z.strictObject({
-  /** The media type, which determines the derived keys. */
+  /** The media type, from which the keys are derived. */
   kind: z.enum(['image', 'audio', 'video', 'document', 'sticker']),
-  /** The unverified URL from the sender, which must be checked before it is requested. */
+  /** The sender's unverified URL, which must be checked before it is requested. */
   address: z.string(),
   key: z.base64(),
   /** The SHA-256 hash of the file. */
   hash: z.base64(),
   /** The size in bytes, as claimed by the sender. */
   size: z.number().optional(),
-  /** The chat that contains the file's message, needed to request the file again. */
+  /** The chat with the file's message, which is needed to request the file again. */
   chat: z.string(),
   id: z.string(),
   writer: z.string().optional(),
@@ -34,10 +34,10 @@ const MediaRef = z.strictObject({
 });
 export type MediaRef = z.infer<typeof MediaRef>;
 
-/** The message a file belongs to. */
+/** The message to which a file belongs. */
 export type MediaMessage = Pick<MediaRef, 'chat' | 'id' | 'writer' | 'fromMe'>;
 
-/** Parses the reference of an attachment; undefined when this channel did not create it. */
+/** Parses an attachment's reference; undefined if it was not created by this channel. */
 export function readRef(text: string): MediaRef | undefined {
   try {
     return MediaRef.safeParse(JSON.parse(text)).data;
@@ -47,8 +47,8 @@ export function readRef(text: string): MediaRef | undefined {
 }
 
 /**
- * Converts a file to an attachment; undefined when its address, key or hash is missing or too long,
- * so that it cannot be downloaded.
+ * Converts a file to an attachment; undefined if its address, key or hash is missing or too long,
+ * because it cannot be downloaded then.
  */
 export function toAttachment(
   { media, shownAs, fields }: FoundFile,
@@ -88,12 +88,12 @@ const NOUNS: Readonly<Record<Attachment['kind'], string>> = {
   sticker: 'sticker',
 };
 
-/** The name of a file, without an article: `view-once picture`. */
+/** A file's name, without an article: `view-once picture`. */
 export function describeFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOnce'>): string {
   return viewOnce === true ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
 }
 
-/** A file's path takes precedence over the whole URL that older apps send. */
+/** A file's path takes precedence over the complete URL that older apps send. */
 function getMediaUrl({ url, directPath }: FileFields): string | undefined {
   const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
   const address = directPath ? `https://${host}${directPath}` : url;

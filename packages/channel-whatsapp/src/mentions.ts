@@ -2,27 +2,28 @@ import { toVisibleLine } from '@parley/core';
 import type { proto } from '@whiskeysockets/baileys';
 import { isPerson, type PersonIds, toPersonJid } from './people.ts';
 
-/** The fields of a message's context that name people. */
+/** The fields in a message's context that name people. */
 type MentionContext = Pick<proto.IContextInfo, 'mentionedJid' | 'groupMentions'> | null | undefined;
 
 /**
- * The maximum length of a name that replaces a mention, in characters, because its owner chose it.
+ * The maximum length, in characters, of a name that replaces a mention; it is limited because
+ * people choose their own names.
  */
 const MAX_NAME = 60;
 
-/** A name that somebody chose, shortened to one line. */
+/** A name chosen by a person, shortened to one line. */
 export function shortenName(name: string): string {
   const line = toVisibleLine(name).replace(/\s+/g, ' ').trim();
   return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME).toWellFormed()}…` : line;
 }
 
-/** `@` and the digits of an identity or a number, or the whole id of a group. */
+/** Matches `@` and the digits of an identity or a number, or the complete id of a group. */
 const MENTION = /@(\d{5,20}(?:-\d{1,20})?)(@g\.us)?/g;
 
 /**
- * Replaces mentions with what people see: `@1234567` becomes `@Ann`. Only people that the message
- * mentions are looked up, by any of their ids. A mention without a known name stays unchanged,
- * because a number must not be mistaken for another person's.
+ * Replaces mentions with what people see: `@1234567` becomes `@Ann`. Only people whom the message
+ * mentions are looked up, by any of their ids. If the name for a mention is unknown, the mention
+ * stays unchanged, because a number must not be mistaken for another person's number.
  */
 export function replaceMentions(
   text: string,

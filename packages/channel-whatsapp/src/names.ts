@@ -4,8 +4,8 @@ import type { Contact, WASocket } from '@whiskeysockets/baileys';
 import { type PersonIds, toPersonIds, toPersonJid } from './people.ts';
 
 /**
- * The maximum number of people whose names are cached, only in memory: a name is shown in mentions,
- * and nothing depends on it.
+ * The maximum number of people whose names are cached. The cache is only in memory, because names
+ * are only shown in mentions.
  */
 const REMEMBERED = 5_000;
 
@@ -13,7 +13,7 @@ type NamedContact = Partial<
   Pick<Contact, 'id' | 'lid' | 'phoneNumber' | 'notify' | 'verifiedName'>
 >;
 
-/** The names that people gave themselves, by each of their ids. */
+/** The names that people chose for themselves, keyed by each of their ids. */
 export class ContactNames {
   readonly #names = new BoundedMap<string, string>(REMEMBERED);
 
@@ -28,8 +28,8 @@ export class ContactNames {
   }
 
   /**
-   * Collects people's names. Names in the phone's address book are private to its owner and
-   * ignored.
+   * Collects the names that people chose for themselves. Names from the phone's address book are
+   * private to its owner, so they are ignored.
    */
   listen({ ev }: Pick<WASocket, 'ev'>): void {
     const note = guarded('contacts', (contacts: readonly NamedContact[]) => {

@@ -9,10 +9,10 @@ import { toMessageSeconds } from './times.ts';
 export type UnseenStanza =
   /** A stanza without content that is not addressed to this account. */
   | { readonly kind: 'ignored'; readonly reason: string }
-  /** WhatsApp withholds the content from linked devices, and no other stanza follows. */
+  /** WhatsApp withholds the content from linked devices and does not send another stanza. */
   | { readonly kind: 'unread'; readonly what: string };
 
-/** Content that WhatsApp shows only on phones, by the type in the stanza. */
+/** Content that WhatsApp shows only on phones, keyed by the type in the stanza. */
 const PHONES_ALONE: ReadonlyMap<string, string> = new Map([
   ['view_once', 'a view-once message, which WhatsApp shows on phones alone'],
   ['view_once_unavailable_fanout', 'a view-once message, which WhatsApp shows on phones alone'],
@@ -20,8 +20,8 @@ const PHONES_ALONE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Classifies a stanza without content; undefined for one that is decrypted and admitted, or
- * requested again by Baileys.
+ * Classifies a stanza without content; undefined if the stanza is decrypted and admitted, or if
+ * Baileys requests it again.
  */
 export function classifyStanza({ attrs, content }: BinaryNode): UnseenStanza | undefined {
   const { from = '', participant } = attrs;
@@ -45,8 +45,8 @@ function findIgnoreReason(from: string): string | undefined {
 }
 
 /**
- * Why a sender is ignored: assistants, apps of other companies, and everything else that is not a
- * person on WhatsApp.
+ * Why a sender is ignored: it is an assistant, another company's app, or anything else that is not
+ * a person on WhatsApp.
  */
 function findSenderIgnoreReason(sender: string): string | undefined {
   if (toPersonJid(sender) !== undefined) return undefined;
@@ -60,7 +60,9 @@ interface NoteDeps {
   readonly log: Logger;
 }
 
-/** Records why a stanza starts no turn. Never rejects, because nothing depends on the record. */
+/**
+ * Records why a stanza does not start a turn. Never rejects, because nothing depends on the record.
+ */
 export async function noteStanza(
   { context, log }: NoteDeps,
   { attrs }: BinaryNode,
@@ -109,7 +111,8 @@ export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
 type CallEvent = BaileysEventMap['call'][number];
 
 /**
- * The start of a call to this account. The account cannot answer a call, and the caller is told so.
+ * The start of a call to this account. The account cannot answer calls, and the caller is told
+ * this.
  */
 function toCallMessage(call: CallEvent, { nameOf, context }: NoticeDeps): RawMessage | undefined {
   const { status, isGroup: isOfGroup, from, callerPn, id, date, isVideo } = call;

@@ -46,8 +46,8 @@ describe('ids of people', () => {
 const LID = '11@lid';
 const PN = '49@s.whatsapp.net';
 
-describe('the id of a person for the core', () => {
-  it('[F05] is their number, whichever of their ids a message contains', async () => {
+describe('choosing the id that the core uses for a person', () => {
+  it("[F05] uses the person's number, regardless of which id a message contains", async () => {
     const people = new ContactDirectory(createMemoryValues());
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
     expect(await people.jidOf({ pn: PN })).toBe(PN);
@@ -55,13 +55,13 @@ describe('the id of a person for the core', () => {
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
   });
 
-  it('[F05] becomes the number of a person who was refused without one', async () => {
+  it('[F05] uses the number once it is known, if the person was refused before', async () => {
     const people = new ContactDirectory(createMemoryValues());
     expect(await people.jidOf({ lid: LID })).toBe(LID);
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
   });
 
-  it('[F05] stays the identity of a person who was allowed under it, even after a restart', async () => {
+  it('[F05] keeps the identity of a person who was allowed under it, even after a restart', async () => {
     const values = createMemoryValues();
     await new ContactDirectory(values).keepIdentity({ lid: LID });
     const people = new ContactDirectory(values);

@@ -2,7 +2,7 @@ import { guarded } from '@parley/channels';
 import { type AdapterValues, BoundedMap, type Logger } from '@parley/core';
 import type { BinaryNode, GroupMetadata, WASocket } from '@whiskeysockets/baileys';
 
-/** The ids of a person: an identity without a number, a number, or both. */
+/** A person's ids: an identity without a number, a number, or both. */
 export interface PersonIds {
   /** `…@lid`. */
   readonly lid?: string | undefined;
@@ -10,18 +10,22 @@ export interface PersonIds {
   readonly pn?: string | undefined;
 }
 
-/** `49151…:3@s.whatsapp.net`, `49151…@hosted` and `123_1:2@lid` each name a person and a device. */
+/**
+ * `49151…:3@s.whatsapp.net`, `49151…@hosted` and `123_1:2@lid` each identify a person and a device.
+ */
 const PERSON =
   /^(\d{1,20})(?:_\d{1,5})?(?::\d{1,5})?@(s\.whatsapp\.net|c\.us|hosted|lid|hosted\.lid)$/;
 
-/** The person's JID without device, in the common domain; undefined for anything else. */
+/**
+ * Returns the person's JID without the device, in the common domain; undefined for anything else.
+ */
 export function toPersonJid(jid: string | null | undefined): string | undefined {
   const [, user, server = ''] = PERSON.exec(jid ?? '') ?? [];
   if (user === undefined) return undefined;
   return `${user}@${server.endsWith('lid') ? 'lid' : 's.whatsapp.net'}`;
 }
 
-/** Sorts the JIDs of one person into identity and number. */
+/** Sorts one person's JIDs into an identity and a number. */
 export function toPersonIds(...jids: readonly (string | null | undefined)[]): PersonIds {
   const all = jids.map(toPersonJid).filter((jid) => jid !== undefined);
   const lid = all.find((jid) => jid.endsWith('@lid'));
@@ -29,7 +33,7 @@ export function toPersonIds(...jids: readonly (string | null | undefined)[]): Pe
   return { ...(lid === undefined ? {} : { lid }), ...(pn === undefined ? {} : { pn }) };
 }
 
-/** Whether a JID in any form is one of these ids. */
+/** Returns whether a JID, in any form, is one of these ids. */
 export function isPerson(jid: string | null | undefined, { lid, pn }: PersonIds): boolean {
   const person = toPersonJid(jid);
   return person !== undefined && (person === lid || person === pn);
@@ -40,7 +44,7 @@ export function isGroup(jid: string | null | undefined): boolean {
   return jid?.endsWith('@g.us') === true;
 }
 
-/** The id used in settings: digits for a number, `…@lid` for an identity without one. */
+/** The id used in settings: digits for a number, or `…@lid` for an identity without a number. */
 export function toPublicId(jid: string): string {
   return jid.replace(/@s\.whatsapp\.net$/, '');
 }
@@ -48,9 +52,9 @@ export function toPublicId(jid: string): string {
 const KIND = 'person';
 
 /**
- * Decides which of their two ids the core uses for a person. The core uses the number as soon as it
- * is known, so that a number in the settings also matches messages sent under an identity. Only a
- * person who was allowed before the number was known keeps the identity, because their chat and the
+ * Decides which of a person's two ids the core uses. The core uses the number as soon as it is
+ * known, so that a number in the settings also matches messages sent under an identity. Only people
+ * who were allowed before their number was known keep the identity, because their chat and the
  * settings refer to it.
  */
 export class ContactDirectory {
@@ -67,7 +71,7 @@ export class ContactDirectory {
     return kept.has(lid) ? lid : pn;
   }
 
-  /** Stores the identity of a person who was allowed while the number is unknown. */
+  /** Stores the identity of a person who was allowed while their number was unknown. */
   async keepIdentity({ lid, pn }: PersonIds): Promise<void> {
     if (lid === undefined || pn !== undefined) return;
     const kept = await this.#values.get(KIND, [lid]);
@@ -82,9 +86,9 @@ type GroupSource = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'
 const GROUPS = 200;
 
 /**
- * Caches titles and members of groups. The cached members save a request for each message sent. Any
- * group change on the raw socket drops the group's entry, because Baileys emits changes late, and a
- * missing member could not decrypt the message.
+ * Caches the titles and members of groups. With the cached members, sending a message does not
+ * require a request. Any group change on the raw socket removes the group from the cache. Baileys
+ * emits changes late, and a missing member could not decrypt the message.
  */
 export class GroupCache {
   readonly #titles = new Map<string, string>();
@@ -102,7 +106,7 @@ export class GroupCache {
     return this.#titles.get(jid);
   }
 
-  /** Changes between two connections are unknown, so all entries are dropped. */
+  /** Changes between two connections are unknown, so the cache is emptied. */
   listen(socket: GroupSource & Pick<WASocket, 'ev' | 'ws'>): void {
     this.#socket = socket;
     this.#members.clear();
@@ -117,7 +121,7 @@ export class GroupCache {
     socket.ev.on('groups.update', note);
   }
 
-  /** Requests all groups at once; no message waits for the response. */
+  /** Requests all groups at once; messages do not wait for the response. */
   async askAll(): Promise<void> {
     const before = this.#changes;
     try {
@@ -130,9 +134,7 @@ export class GroupCache {
     }
   }
 
-  /**
-   * The current state of a group, requested if it is not cached. Rejects when the request fails.
-   */
+  /** The current state of a group, requested if it is not cached. Rejects if the request fails. */
   async find(jid: string): Promise<GroupMetadata | undefined> {
     const known = this.#members.get(jid);
     if (known !== undefined) {
@@ -148,7 +150,7 @@ export class GroupCache {
     return group;
   }
 
-  /** Whether a person is an administrator of a group; false if that is unknown. */
+  /** Whether a person is an administrator of a group; false if this is unknown. */
   async isAdmin(jid: string, person: PersonIds): Promise<boolean> {
     const group = await this.find(jid).catch(() => undefined);
     const member = group?.participants?.find(({ id, phoneNumber, lid }) => {

@@ -10,20 +10,20 @@ import { ContactNames } from './names.ts';
 import { ContactDirectory } from './people.ts';
 import { RecentMessages } from './quotes.ts';
 
-/** A person with an identity and a number of equal length, so that one may look like the other. */
+/** A person whose identity and number have equal length, so that one may look like the other. */
 interface Someone {
   readonly lid: string;
   readonly pn: string;
-  /** Whether their number is known from earlier messages. */
+  /** Whether the person's number is known from earlier messages. */
   readonly isKnown: boolean;
 }
 
-/** The form in which an envelope names its sender. */
+/** The id by which an envelope names its sender. */
 interface Envelope {
   readonly by: 'lid' | 'pn';
   readonly device: number;
   readonly isHosted: boolean;
-  /** Whether the envelope also has the other id. */
+  /** Whether the envelope also contains the other id. */
   readonly withOther: boolean;
 }
 
@@ -45,7 +45,7 @@ const envelope = fc.record<Envelope>({
   isHosted: fc.boolean(),
   withOther: fc.boolean(),
 });
-/** Group ids in the current format and in the former one, which starts with a number. */
+/** Group ids in the current format, and in the former format, which starts with a number. */
 const group = fc.constantFrom(
   '120363000000000001@g.us',
   '120363000000000002@g.us',
@@ -73,7 +73,7 @@ function attributesOf(someone: Someone, on: Envelope, inGroup: string | undefine
     : { from: inGroup, participant: jid, ...(beside && { [`participant_${other}`]: beside }) };
 }
 
-it('[F17] gives each person and group a single conversation of their own, and sends answers back to it', async () => {
+it('[F17] has a separate conversation for each person and group, and sends answers back to it', async () => {
   const property = fc.asyncProperty(
     people,
     fc.array(event, { maxLength: 12 }),
@@ -122,13 +122,13 @@ it('[F17] gives each person and group a single conversation of their own, and se
         const conversation = toConversationId(message);
         const place = inGroup ?? someone.lid;
         const names = places.get(conversation) ?? place;
-        // A person whose number is only in some envelopes has two ids until the number is known,
-        // but never the id of another person.
+        // A person whose number is in only some envelopes has two ids until the number is known,
+        // but never another person's id.
         expect(names).toBe(place);
         places.set(conversation, place);
         const address = await chats.addressOf(message.chat.id);
         expect(address).toBe(inGroup ?? (on.by === 'lid' ? someone.lid : someone.pn));
-        // The address is the same after a restart.
+        // The address stays the same after a restart.
         expect(await new ChatDirectory(values).addressOf(message.chat.id)).toBe(address);
       }
     },

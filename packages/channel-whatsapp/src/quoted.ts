@@ -5,30 +5,34 @@ import { describeFile } from './media-ref.ts';
 import { replaceMentions, shortenName } from './mentions.ts';
 import { isGroup, isPerson, type PersonIds, toPersonJid, toPublicId } from './people.ts';
 
-/** The facts needed to read a quotation. */
+/** What is needed to read a quotation. */
 export interface QuoteFacts {
   readonly me: PersonIds;
-  /** The chat of the replying message, by the platform's id. */
+  /** The chat with the replying message, by the platform's id. */
   readonly chat: string;
-  /** The JIDs that the core uses for people named in the message, by the JIDs in the message. */
+  /**
+   * The JIDs that the core uses for people named in the message, keyed by the JIDs in the message.
+   */
   readonly people: ReadonlyMap<string, string>;
-  /** The name that a person gave themselves, if known. */
+  /** The name that a person chose, if known. */
   readonly nameOf: (jid: string) => string | undefined;
   /** The title of a group, if known. */
   readonly titleOf: (jid: string) => string | undefined;
 }
 
-/** The message that another one replies to or quotes. */
+/** The original message of a reply or quotation. */
 export interface QuotedMessage {
   readonly shown: VisibleContent | undefined;
   /** The text that the model reads; empty if the quotation has none. */
   readonly text: string;
   readonly senderJid: string | undefined;
-  /** The origin if it is another chat, such as a status or a group; undefined for this chat. */
+  /**
+   * The origin if it is outside this chat, such as a status or a group; undefined for this chat.
+   */
   readonly elsewhere: string | undefined;
 }
 
-/** Reads the quotation of a message; undefined without one. */
+/** Reads a message's quotation; undefined if there is none. */
 export function readQuoted(
   context: proto.IContextInfo | undefined,
   facts: QuoteFacts,
@@ -47,7 +51,7 @@ export function readQuoted(
   };
   const shown = context.quotedMessage ? readQuotedMessage(context.quotedMessage, place) : undefined;
   const text = shown === undefined ? '' : renderQuotedText(shown, context, facts);
-  // A kind newer than Baileys is quoted as an empty message.
+  // A kind that is newer than Baileys appears as an empty message in the quotation.
   const isUnknown = shown === undefined && context.quotedMessage != null;
   return { shown, text: isUnknown ? UNKNOWN : text, senderJid, elsewhere };
 }
@@ -55,8 +59,8 @@ export function readQuoted(
 const UNKNOWN = '[a message that cannot be read here]';
 
 /**
- * The text of the quoted message, otherwise the names of its content, so that a reply to a picture
- * mentions the picture.
+ * The text of the quoted message or, if there is none, the names of its content, so that a reply to
+ * a picture mentions the picture.
  */
 function renderQuotedText(
   shown: VisibleContent,
@@ -71,15 +75,17 @@ function renderQuotedText(
   return [words, names].filter((part) => part !== '').join('\n');
 }
 
-/** Apps remove the list of mentions from a quoted message; the replying message may include it. */
+/**
+ * Apps remove the list of mentions from a quoted message, but the replying message may contain it.
+ */
 function mergeMentions(context: proto.IContextInfo, shown: VisibleContent): proto.IContextInfo {
   const mentionedJid = [...(shown.context?.mentionedJid ?? []), ...(context.mentionedJid ?? [])];
   return { ...shown.context, mentionedJid };
 }
 
 /**
- * The quoted chat if it is a different one: a status, a group or a channel. A person's id does not
- * count, because a direct chat may be named by either of their two ids.
+ * The quoted chat if it differs from this one: a status, a group or a channel. A person's id does
+ * not count, because either of the person's two ids may stand for a direct chat.
  */
 function findOtherChat(remoteJid: string | null | undefined, chat: string): string | undefined {
   if (!remoteJid || remoteJid === chat) return undefined;
@@ -87,8 +93,8 @@ function findOtherChat(remoteJid: string | null | undefined, chat: string): stri
 }
 
 /**
- * Whether the core accepts a text as an id. WhatsApp's own ids are short, but the sender's app may
- * write anything.
+ * Whether the core accepts a string as an id. WhatsApp's own ids are short, but the sender's app
+ * may write anything.
  */
 export function isId(id: string | null | undefined): id is string {
   return id != null && id !== '' && id.length <= 256;
@@ -165,7 +171,7 @@ function getChatName(jid: string, { titleOf }: QuoteFacts): string {
   return jid.endsWith('@newsletter') ? 'a channel' : 'a list';
 }
 
-/** The channel question that a message answers, and an answer to it. */
+/** The question in a channel to which a message is an answer, and such an answer. */
 function listQuestionQuotations(context: proto.IContextInfo | undefined): Quotation[] {
   const { quotedQuestion, quotedResponse } = context?.questionReplyQuotedMessage ?? {};
   const texts = [quotedQuestion, quotedResponse].map((message) =>
@@ -176,8 +182,8 @@ function listQuestionQuotations(context: proto.IContextInfo | undefined): Quotat
 }
 
 /**
- * The advertisement through which a person contacted the account. A customer's first message is
- * often just "Is this available?".
+ * The advertisement that led a person to the account. A customer's first message is often just "Is
+ * this available?".
  */
 function listAdvertisements(context: proto.IContextInfo | undefined): Quotation[] {
   const { externalAdReply: ad, quotedAd, actionLink } = context ?? {};
@@ -193,7 +199,7 @@ function listAdvertisements(context: proto.IContextInfo | undefined): Quotation[
 }
 
 /**
- * The files of the quoted message if the message itself has none: "what is this?" below a picture.
+ * The files in the quoted message if the message itself has none: "what is this?" below a picture.
  */
 export function selectFiles(
   shown: VisibleContent,

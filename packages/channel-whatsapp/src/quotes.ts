@@ -3,12 +3,15 @@ import { BoundedMap, type InboundMessage } from '@parley/core';
 import type { WAMessage } from '@whiskeysockets/baileys';
 import { type GroupCache, isGroup, isPerson, type PersonIds, toPersonIds } from './people.ts';
 
-/** The number of messages remembered. Older ones can no longer be edited by their sender. */
+/**
+ * The number of messages in memory. Messages older than these can no longer be edited by their
+ * senders.
+ */
 const REMEMBERED = 1_000;
-/** The number of characters of a text that are kept for quotes; phones show two or three lines. */
+/** How many characters of a text are kept for quotes; phones show two or three lines. */
 const SHOWN = 300;
 
-/** A message with the start of its text, and all ids of its sender. */
+/** A message with the beginning of its text, and all ids of its sender. */
 interface RememberedMessage {
   readonly message: InboundMessage;
   readonly from: PersonIds;
@@ -19,8 +22,8 @@ export class RecentMessages {
   readonly #messages = new BoundedMap<string, RememberedMessage>(REMEMBERED);
 
   /**
-   * Remembers a message, or returns false if it has the id of another person's message: the
-   * sender's app chooses the id, and members of a group see the ids of others.
+   * Stores a message, or returns false if it has the id of another person's message. The sender's
+   * app chooses the id, and group members see the ids of other members' messages.
    */
   remember(message: InboundMessage, from: PersonIds): boolean {
     const key = createQuoteKey(message.chat.id, message.messageId);
@@ -33,7 +36,7 @@ export class RecentMessages {
     return true;
   }
 
-  /** Drops a message, so that the text of a refused sender is not kept. */
+  /** Drops a message, so that a refused sender's text is not kept. */
   forget({ chat, messageId }: InboundMessage): void {
     this.#messages.delete(createQuoteKey(chat.id, messageId));
   }
@@ -50,20 +53,20 @@ function createQuoteKey(chatId: string, messageId: string): string {
 export interface QuoteDeps {
   readonly recent: Pick<RecentMessages, 'find'>;
   readonly groups: Pick<GroupCache, 'find'>;
-  /** Looks up messages from before this process started. */
+  /** Looks up messages that were received before this process started. */
   readonly message: ChannelContext<unknown>['message'];
 }
 
-/** A chat by the core's id and by the address that answers are sent to. */
+/** A chat: the core's id for it, and the address to which answers are sent. */
 export interface AddressedChat {
   readonly chatId: string;
   readonly address: string;
 }
 
 /**
- * Builds a message in WhatsApp's format, for a reaction or for a quote, whose text the answer
- * contains. In a group, the message key contains the author. Returns undefined if the message is no
- * longer known; the answer is then sent without a quote.
+ * Builds a message in WhatsApp's format, for a reaction or for a quote. With a quote, the answer
+ * contains the message's text. In a group, the message key contains the author. Returns undefined
+ * if the message is no longer known; the answer is then sent without a quote.
  */
 export async function findMessage(
   deps: QuoteDeps,
@@ -111,7 +114,7 @@ function toJid(senderId: string): string {
 }
 
 /**
- * The author in a group, where members are known by one of their two ids. For a person who has left
+ * The author in a group, which knows its members by one of their two ids. If the person has left
  * the group, the core's id is used.
  */
 async function findGroupAuthor(

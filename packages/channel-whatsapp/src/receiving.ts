@@ -28,8 +28,8 @@ interface ReceiverDeps {
 }
 
 /**
- * Handles everything the account receives: decrypted messages, stanzas without content, notices and
- * calls.
+ * Handles everything that the account receives: decrypted messages, stanzas without content,
+ * notices and calls.
  */
 export interface Receiver {
   readonly encrypted: EncryptedMessages;
@@ -42,7 +42,7 @@ export interface Receiver {
 export function createReceiver(deps: ReceiverDeps): Receiver {
   const { context, names, breakOff } = deps;
   const { clock, log } = context;
-  // Messages are admitted inside Baileys' transactions, but the core's own work must not become
+  // Messages are admitted inside Baileys' transactions, but the core's own writes must not become
   // part of them.
   const outside = AsyncLocalStorage.snapshot();
   const intake = { ...deps, log, read: (raw: RawMessage) => markRead(deps, encrypted, raw) };
@@ -87,9 +87,8 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   };
 }
 
-/** The person is not told, because a copy usually follows within a second. */
-const UNDECRYPTABLE =
-  'it could not be decrypted; the phone of its sender is asked to send it again';
+/** The person is not notified, because a readable copy usually follows within a second. */
+const UNDECRYPTABLE = "it could not be decrypted, so the sender's phone is asked to send it again";
 
 function markRead(
   { context: { settings, log }, socket }: ReceiverDeps,

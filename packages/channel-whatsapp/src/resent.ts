@@ -5,19 +5,19 @@ import { UNKNOWN } from './intake.ts';
 import { toSafeInteger } from './kinds/reading.ts';
 import { isPerson, type PersonIds } from './people.ts';
 
-/** A message that the account's phone sent again. */
+/** A message that the account's own phone sent again. */
 export interface ResentMessage {
   readonly envelope: MessageEnvelope;
   readonly content: proto.IMessage;
-  /** A name for its content, with an article, if the content cannot be read. */
+  /** The content's name, with an article, if the content cannot be read. */
   readonly unread?: string | undefined;
 }
 
 /**
- * Reads the phone's response to a request for messages that arrived without content, such as the
- * first one from a person who comes from an advertisement. Baileys requests them from the account's
- * phone. Baileys' own event for such messages is not usable, because its buffer drops their origin.
- * A response from any other sender is forged.
+ * Reads the phone's response to a request for messages that arrived without content, for example
+ * the first message from a person who responds to an advertisement. Baileys requests them from the
+ * account's phone. Baileys' own event for such messages is not usable, because its buffer drops the
+ * origin of the messages. A response from any other sender is forged.
  */
 export function listResent({ from, content }: RawMessage, me: PersonIds): readonly ResentMessage[] {
   if (!isPerson(from.pn, me) && !isPerson(from.lid, me)) return [];

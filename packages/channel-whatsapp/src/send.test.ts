@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deriveMessageId, SentMessages } from './send.ts';
 
 describe('sent messages', () => {
-  it('[D04] have the same id for the same part, in the form that phones use', () => {
+  it('[D04] have the same id for the same message part, in the form that phones use', () => {
     expect(deriveMessageId('k')).toBe(deriveMessageId('k'));
     expect(deriveMessageId('k')).not.toBe(deriveMessageId('l'));
     expect(deriveMessageId('k')).toMatch(/^3EB0[0-9A-F]{18}$/);

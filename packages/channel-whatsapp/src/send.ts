@@ -28,9 +28,9 @@ interface SendDeps extends TransmitDeps, QuoteDeps {
 }
 
 /**
- * Sends one part and waits until WhatsApp's server acknowledges it. The message id is derived from
- * the part's key, so that a part sent again is shown once. Link previews are disabled, because they
- * would cause requests from this machine.
+ * Sends one message part and waits until WhatsApp's server acknowledges it. The message id is
+ * derived from the key of the part, so that a part that is sent twice is shown once. Link previews
+ * are disabled, because they would cause requests from this machine.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -88,13 +88,13 @@ async function resolveAddress({ chats }: TransmitDeps, chatId: string): Promise<
   return { chatId, address: await chats.addressOf(chatId) };
 }
 
-/** The chat's timer, in the form of a message context; undefined when messages do not disappear. */
+/** The chat's timer, as a message context; undefined if messages do not disappear. */
 async function getTimer(
   { chats, groups }: TransmitDeps & Pick<QuoteDeps, 'groups'>,
   chatId: string,
 ): Promise<proto.IContextInfo | undefined> {
   const { expiration, setAt } = await chats.of(chatId);
-  // WhatsApp itself reports a group's timer; the one from messages is used only when that request
+  // WhatsApp itself reports a group's timer; the timer from messages is used only if that request
   // fails.
   const group = isGroup(chatId) ? await groups.find(chatId).catch(() => undefined) : undefined;
   const seconds = group === undefined ? expiration : group.ephemeralDuration;
@@ -113,8 +113,8 @@ function addTimer(content: proto.IMessage, timer: proto.IContextInfo | undefined
 }
 
 /**
- * Kinds of messages that get a timer. Phones remove a deletion and a reaction together with the
- * message they refer to.
+ * The kinds of messages that get a timer. Phones remove deletions and reactions together with the
+ * message to which they refer.
  */
 const TIMED = [
   'extendedTextMessage',
@@ -124,7 +124,7 @@ const TIMED = [
   'documentMessage',
 ] as const;
 
-/** Mentioned members of a group are notified if the settings allow it (M05). */
+/** Mentioned group members are notified if the settings allow it (M05). */
 async function createTextMessage(
   { groups }: SendDeps,
   { body: { text }, route }: OutboundPart,
@@ -137,7 +137,7 @@ async function createTextMessage(
 }
 
 /**
- * The message to quote; in direct chats, the route has one only if the agent has chosen it (G10).
+ * The message to quote. In direct chats, the route has one only if the agent has chosen it (G10).
  */
 async function findQuotedMessage(
   deps: SendDeps,
@@ -156,9 +156,9 @@ interface MessageDeps extends TransmitDeps, QuoteDeps {
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 /**
- * Edits and deletes the account's messages, and reacts to those of others. In WhatsApp, each of
- * these actions is a separate message with a new id, so the same edit may be sent twice. Phones
- * silently ignore edits after 15 minutes and deletions after two days.
+ * Edits and deletes the account's messages, and reacts to other people's messages. In WhatsApp,
+ * each of these actions is a separate message with a new id, so the same edit may be sent twice.
+ * Phones silently ignore edits after 15 minutes and deletions after two days.
  */
 export function createMessageCapability(deps: MessageDeps): Required<MessageCapability> {
   const send = (to: string, change: Pick<OutgoingMessage, 'content' | 'edit'>) =>
@@ -190,7 +190,7 @@ export function createMessageCapability(deps: MessageDeps): Required<MessageCapa
   };
 }
 
-/** The key of a message, which in a group includes its sender. */
+/** A message's key, which in a group includes the sender. */
 async function readMessageKey(
   deps: MessageDeps,
   chat: AddressedChat,
@@ -224,9 +224,9 @@ interface OutgoingMessage {
 }
 
 /**
- * The open connection, with the account's id to send as: its identity when the recipient is an
- * identity without a number.
- * @throws ChannelError while there is no connection
+ * The open connection, and the account's id for sending. It is the account's identity if the
+ * recipient is an identity without a number.
+ * @throws ChannelError if there is no connection
  */
 function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal, to = '') {
   const socket = open();
@@ -292,11 +292,14 @@ function waitForServerAnswer(
 }
 
 const KIND = 'sent';
-/** The number of slots; a new message replaces the one in the slot assigned to its id. */
+/** The number of slots; a new message replaces the message in the slot that its id determines. */
 const SLOTS = 2_048;
 const Sent = z.object({ id: z.string(), content: z.base64() });
 
-/** The message id of a part, derived from its key, so that a part sent twice is shown once. */
+/**
+ * The message id for a message part, derived from the key of the part, so that a part sent twice is
+ * shown once.
+ */
 export function deriveMessageId(idempotencyKey: string): string {
   const hash = createHash('sha256').update(`parley ${idempotencyKey}`).digest('hex');
   return `3EB0${hash.slice(0, 18).toUpperCase()}`;
@@ -304,8 +307,8 @@ export function deriveMessageId(idempotencyKey: string): string {
 
 /**
  * Stores sent messages for phones that could not decrypt them and request them again, even after a
- * restart. Their number is limited by slots instead of age: each id maps to one slot, which keeps
- * the latest message.
+ * restart. The number of messages is limited by slots instead of age: each id determines one slot,
+ * which keeps the latest message.
  */
 export class SentMessages {
   readonly #values: AdapterValues;
@@ -320,7 +323,7 @@ export class SentMessages {
     await this.#values.set([{ kind: KIND, id: getSlot(id), value }]);
   }
 
-  /** Finds a message; undefined if it was never sent, or too long ago. */
+  /** Finds a message; undefined if it was never sent or was sent too long ago. */
   async find(id: string): Promise<proto.IMessage | undefined> {
     const slot = getSlot(id);
     const stored = (await this.#values.get(KIND, [slot])).get(slot);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { WhatsAppSettings } from './settings.ts';
 
 describe('the settings of a WhatsApp account', () => {
-  it('need no values', () => {
+  it('do not require any values', () => {
     expect(WhatsAppSettings.parse({})).toEqual({
       url: 'wss://web.whatsapp.com/ws/chat',
       browser: 'Parley',

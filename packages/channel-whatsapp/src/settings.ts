@@ -1,14 +1,14 @@
 import type { Capabilities } from '@parley/core';
 import { z } from 'zod';
 
-/** The settings of one WhatsApp account, below `channels.whatsapp`. */
+/** The settings for one WhatsApp account, under `channels.whatsapp`. */
 export const WhatsAppSettings = z
   .strictObject({
     url: z
       .url({ protocol: /^wss?$/, error: 'an address that begins with wss://' })
-      .refine(isSafeServerUrl, 'an address that begins with wss://; ws:// is for 127.0.0.1 only')
+      .refine(isSafeServerUrl, 'an address that begins with wss://; ws:// is only for 127.0.0.1')
       .default('wss://web.whatsapp.com/ws/chat')
-      .describe("Address of WhatsApp's server. Change it only for tests.")
+      .describe("The address of WhatsApp's server. Change it only for tests.")
       .meta({ title: 'WhatsApp server' }),
     phone: z
       .union([z.string(), z.int()])
@@ -20,7 +20,7 @@ export const WhatsAppSettings = z
       .pipe(z.string().regex(/^[1-9]\d{6,14}$/, 'a number such as +49 1512 3456789'))
       .optional()
       .describe(
-        'Phone number of the account with its country code, to link it by typing a code on the phone instead of scanning a QR code. The phone then lists it as "Windows", whatever "browser" says, because WhatsApp accepts no other name.',
+        'The account\'s phone number with its country code, for linking by typing a code on the phone instead of scanning a QR code. The phone then lists Parley as "Windows", regardless of "browser", because WhatsApp does not accept another name.',
       )
       .meta({ title: 'Phone number for linking' }),
     browser: z
@@ -34,24 +34,24 @@ export const WhatsAppSettings = z
       .boolean()
       .default(true)
       .describe(
-        'Mark messages that the agent answers as read (blue ticks). Messages of people who may not talk to it are never marked.',
+        'Whether messages that the agent answers are marked as read (blue ticks). Messages from people who may not talk to the agent are never marked.',
       )
       .meta({ title: 'Send read receipts' }),
     pace: z
       .boolean()
       .default(true)
       .describe(
-        'Write no faster than a person would. Turn this off only for a server that blocks no one.',
+        'Whether to write no faster than a person would. Turn this off only for a server that does not block anyone.',
       )
       .meta({ title: 'Write at a human pace' }),
     version: z
       .string('a version such as 2.3000.1027934701')
       .regex(/^\d+\.\d+\.\d+$/, 'a version such as 2.3000.1027934701')
       .optional()
-      .describe('WhatsApp Web version to use if the built-in one is refused with 405.')
+      .describe('The WhatsApp Web version to use if the built-in one is refused with code 405.')
       .meta({ title: 'WhatsApp Web version' }),
   })
-  .describe('A linked device of a WhatsApp account, in chats and groups.')
+  .describe('A device linked to a WhatsApp account, in chats and groups.')
   .meta({ title: 'WhatsApp' });
 export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 
@@ -72,7 +72,7 @@ export function isLoopbackUrl(url: string): boolean {
 
 /** The capabilities of a WhatsApp account, which are known without loading the library. */
 export const CAPABILITIES: Capabilities = {
-  // WhatsApp's clients allow 65,536 characters; texts longer than this are hard to read in one
+  // WhatsApp's clients allow 65,536 characters, but text longer than this is hard to read in one
   // bubble.
   target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
   idempotentSend: true,
@@ -83,16 +83,16 @@ export const CAPABILITIES: Capabilities = {
   threads: false,
   quotes: true,
   buttons: false,
-  // WhatsApp counts each edit as a message, and blocks numbers that send many.
+  // WhatsApp counts each edit as a message, and blocks numbers that send many messages.
   streaming: 'none',
   media: ['image', 'audio', 'voice', 'video', 'document'],
-  // Phones refuse larger pictures and videos; documents may have up to 2 GB.
+  // Phones refuse larger pictures and videos; documents can have up to 2 GB.
   maxFileBytes: 64 * 1024 * 1024,
 };
 
 /**
- * Three messages a second have led to 429 errors and blocked numbers, because no person writes that
- * fast.
+ * Three messages a second have led to 429 errors and blocked numbers, because people do not write
+ * that fast.
  */
 export const RATES: Capabilities['rates'] = {
   account: { burst: 5, everyMs: 1_000 },

@@ -7,7 +7,7 @@ describe('the typing time before a message', () => {
     [50, 1_000],
     [200, 2_800],
     [4_000, 3_000],
-  ])('[D05] for %i characters is at most %i ms, and at least half of it', (characters, most) => {
+  ])('[D05] is at most %i ms for %i characters, and at least half of that', (characters, most) => {
     expect(computeTypingTimeMs(characters, 1)).toBe(most);
     expect(computeTypingTimeMs(characters, 0)).toBe(most / 2);
   });

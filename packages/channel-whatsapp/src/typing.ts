@@ -2,16 +2,16 @@ import { type ChannelAdapter, type ChannelEnv, jitterDelay } from '@parley/chann
 import type { WASocket } from '@whiskeysockets/baileys';
 
 /**
- * The interval at which typing is repeated, in ms. Phones show the typing indicator for about 25 s.
+ * The interval (ms) at which typing is repeated. Phones show the typing indicator for about 25 s.
  */
 const REPEAT_MS = 10_000;
-/** The time after which an unrepeated typing indicator ends, in ms. */
+/** The time (ms) after which a typing indicator ends unless it is repeated. */
 const OVER_AFTER_MS = 15_000;
 
-/** The typing time before a message in ms, which grows with its length up to a limit. */
+/** The typing time (ms) before a message, which grows with the message's length up to a limit. */
 const PAUSE = { least: 400, perCharacter: 12, most: 3_000 };
 
-/** The simulated typing time in ms, randomly shortened by up to half; `random` is in [0, 1). */
+/** The simulated typing time (ms), randomly shortened by up to half; `random` is in [0, 1). */
 export function computeTypingTimeMs(characters: number, random: number): number {
   const full = Math.min(PAUSE.most, PAUSE.least + characters * PAUSE.perCharacter);
   return jitterDelay(full, random);
@@ -29,7 +29,7 @@ interface TypingDeps extends ChannelEnv {
 export class TypingIndicator implements NonNullable<ChannelAdapter['typing']> {
   readonly repeatMs = REPEAT_MS;
   readonly #deps: TypingDeps;
-  /** Controllers that stop the typing indicator, by chat. */
+  /** Controllers for stopping the typing indicator, keyed by chat. */
   readonly #shown = new Map<string, AbortController>();
 
   constructor(deps: TypingDeps) {

@@ -29,7 +29,7 @@ export type ChannelState =
   | { readonly kind: 'pairing'; readonly code: string; readonly how: 'scan' | 'type' }
   /** `as` is the account's display name: `@my_bot` or an address. */
   | { readonly kind: 'connected'; readonly as: string }
-  /** Another gateway, `holder`, is connected; this one takes over when `holder` shuts down. */
+  /** Another gateway, `holder`, is connected; this gateway takes over when `holder` shuts down. */
   | { readonly kind: 'standby'; readonly holder: string }
   | { readonly kind: 'retrying'; readonly reason: string; readonly nextAttemptAt: number }
   /** The account does not recover by itself; `fix` tells the operator what to do. */
@@ -88,8 +88,8 @@ export interface ChannelContext<Settings> {
   readonly values: AdapterValues;
   /**
    * False once another gateway may serve this account. The check uses the clock, so it is correct
-   * even after a stall, before any timer or signal has fired. Call it just before a request that no
-   * row fences, such as a preview.
+   * even after a stall, before any timer or signal has fired. Call this just before a request that
+   * no row fences, such as a preview.
    */
   holdsAccount(): boolean;
   /**
@@ -108,8 +108,8 @@ export interface ChannelContext<Settings> {
   ): Promise<IngressOutcome>;
   /**
    * Records messages that were written while the account was offline and are skipped because there
-   * are too many of them: the reason for each, for `why`, and their number, for the metrics.
-   * Rejects when the record could not be stored.
+   * are too many. Stores the reason for each message, for `why`, and counts the messages, for the
+   * metrics. Rejects when the record could not be stored.
    */
   skipped(messages: readonly InboundMessage[], reason: string): Promise<void>;
   /**
@@ -148,8 +148,8 @@ export interface ChannelContext<Settings> {
   /** Reports the state of the connection to the core. */
   report(state: ChannelState): void;
   /**
-   * Returns the messages of a chat, oldest first, at most `limit`; for channels that render the
-   * chat themselves.
+   * Returns at most `limit` messages of a chat, oldest first, for channels that render the chat
+   * themselves.
    */
   history(chatId: string, limit: number): Promise<readonly HistoryEntry[]>;
   /**
@@ -232,7 +232,7 @@ export interface SecretDoor {
 /** Lets an adapter answer web requests below `/channels/<id>/<account>/`. */
 export interface HttpCapability {
   /**
-   * The adapter authenticates the caller itself, because a platform has no token of the gateway.
+   * The adapter authenticates the caller itself, because a platform does not have a gateway token.
    */
   readonly open?: true;
   /** Origins whose pages may call the route and read its responses (CORS). */
@@ -282,18 +282,18 @@ export interface ChannelAdapter {
    */
   stop(): Promise<void>;
   /**
-   * Sends one part. Throws only `ChannelError`. When the promise resolves, the part has been sent,
-   * even if the receipt cannot be read; an account whose receipts are invalid several times in a
-   * row is stopped. `onStart` must be called before the first byte is sent (`reportsStart`). The
-   * signal fires after 15 s for a text and after 10 min for a file; an adapter aborts an upload
-   * itself once no byte has moved in either direction for 15 s (D13).
+   * Sends one message part. Throws only `ChannelError`. When the promise resolves, the part has
+   * been sent, even if the receipt cannot be read; an account whose receipts are invalid several
+   * times in a row is stopped. `onStart` must be called before the first byte is sent
+   * (`reportsStart`). The signal fires after 15 s for a text and after 10 min for a file; an
+   * adapter aborts an upload itself once no byte has moved in either direction for 15 s (D13).
    */
   send(part: OutboundPart, signal: AbortSignal, onStart?: () => void): Promise<Receipt>;
   /**
-   * Searches the chat for a part that a killed process may have sent, and returns the id of its
-   * message. Undefined means that the part was not found, which proves nothing; null means that the
-   * chat certainly does not contain the part, so it can be sent again. The search has no visible
-   * effect in the chat.
+   * Searches the chat for a message part that a killed process may have sent, and returns the id of
+   * its message. Undefined means that the part was not found, which proves nothing; null means that
+   * the chat certainly does not contain the part, so it can be sent again. The search has no
+   * visible effect in the chat.
    */
   findSent?(
     part: OutboundPart,
@@ -302,7 +302,10 @@ export interface ChannelAdapter {
   ): Promise<string | null | undefined>;
   /** The display names of a chat and its thread, for notes to the owner; undefined when unknown. */
   chatName?(address: ChatAddress): Promise<string | undefined>;
-  /** `send` calls `onStart`, so a part without that call has not arrived, even after a crash. */
+  /**
+   * `send` calls `onStart`, so a message part without that call has not arrived, even after a
+   * crash.
+   */
   readonly reportsStart?: true;
   /** Shows "typing" once; the core repeats it every `typing.repeatMs` while the agent works. */
   readonly typing?: { readonly repeatMs: number; show(address: ChatAddress): Promise<void> };
@@ -321,8 +324,8 @@ export interface ChannelDefinition<Settings = unknown> {
   /** The npm package that the settings name with `use`; absent for built-in and plugin channels. */
   readonly hosts?: string;
   /**
-   * Validates the settings of one account. Its error messages complete the phrase "SETTING must
-   * be", for example `an https address`.
+   * Validates the settings of one account. The schema's error messages complete the phrase "SETTING
+   * must be", for example `an https address`.
    */
   readonly settings: z.ZodType<Settings>;
   /**

@@ -13,9 +13,9 @@ const targetOf = (dialect: RenderTarget['dialect'], maxLength = 4_000): RenderTa
 
 const { htmlOfPart } = createAnswerPrinter();
 
-describe('rendering of a part on the page', () => {
+describe('a message part on the page', () => {
   it.each(['telegram', 'discord', 'whatsapp', 'slack', 'gfm', 'plain', 'markdown'] as const)(
-    '[U08] sent as %s is rendered as in the chat on the page',
+    '[U08] is rendered as in the chat if it was sent as %s',
     async (dialect) => {
       const target = targetOf(dialect);
       const [part] = render(TABLE, target);
@@ -25,7 +25,7 @@ describe('rendering of a part on the page', () => {
     },
   );
 
-  it('[U08] shows the whole answer in its first part, without repeating text in the others', async () => {
+  it('[U08] shows the whole answer if it is the first part, and later parts do not repeat text', async () => {
     const target = targetOf('telegram', 64);
     const markdown = `${'one two three four five six seven eight. '.repeat(4)}**end**`;
     const parts = render(markdown, target);

@@ -56,7 +56,7 @@ function returning(value: unknown): ChannelAdapter {
   return checkAdapter(adapter as ChannelAdapter, defects);
 }
 
-describe('the results of an adapter', () => {
+describe('an adapter’s results', () => {
   it('[F01] [F04] match the contract whatever its code returns, and each violation is counted', async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (value) => {
@@ -79,7 +79,7 @@ describe('the results of an adapter', () => {
 
   const isId = (id: unknown) => typeof id === 'string' && id.length > 0 && id.length <= 256;
 
-  it('[D10] keep the origins of an open route, which gets the throttle for wrong secrets', async () => {
+  it('[D10] keep the origins of an open route, and the route gets the throttle for wrong secrets', async () => {
     const doors: unknown[] = [];
     const open: object = {
       capabilities: CAPABILITIES,
@@ -98,7 +98,7 @@ describe('the results of an adapter', () => {
     expect([http?.open, http?.origins, doors]).toEqual([true, ['https://a.example'], [door]]);
   });
 
-  it('[D04] get a generated id for a part without a readable receipt, which is never sent again', async () => {
+  it('[D04] get a generated id for a message part without a readable receipt, which is never sent again', async () => {
     const { send } = returning({ messageId: '7' });
     expect(await send(PART, SIGNAL)).toEqual({ platformMessageId: 'unknown:p1' });
     expect(reasons).toEqual(['send: its platformMessageId is wrong: invalid_union']);

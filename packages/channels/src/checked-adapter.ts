@@ -39,7 +39,7 @@ const Shape = z.looseObject({
 });
 
 /**
- * Problems in the shape of a newly created adapter, as texts for people; empty when the shape is
+ * Problems in the shape of a newly created adapter, worded for people; empty when the shape is
  * valid.
  */
 export function findShapeProblems(adapter: unknown): readonly string[] {
@@ -92,7 +92,7 @@ function createUnknownId({ id }: OutboundPart): string {
 
 /**
  * When a send resolves, the part has been sent. Without a readable receipt, the part counts as sent
- * and gets a generated id: sending it again would duplicate it, and marking it uncertain would ask
+ * and gets a generated id. Sending it again would duplicate it, and marking it uncertain would ask
  * a person about a message that has arrived.
  */
 async function checkSend(
@@ -211,7 +211,7 @@ function checkHttp(http: HttpCapability, defects: Defects): HttpCapability {
     async fetch(request, door) {
       const fetched = await http.fetch(request, door);
       const answer = checkReturned(defects, 'http.fetch', Answer, fetched, null);
-      return answer ?? new Response('The channel gave no answer.\n', { status: 502 });
+      return answer ?? new Response('The channel did not answer.\n', { status: 502 });
     },
   };
 }

@@ -33,7 +33,7 @@ const shown = async (limit = 10) =>
     return entry.kind === 'inbound' ? `> ${entry.text}` : entry.body.text;
   });
 
-describe('the history of a chat', () => {
+describe('a chat’s history', () => {
   it('shows questions and answers in order, even within one millisecond', async () => {
     await ask('one', 10);
     await answer('first', 10);
@@ -52,7 +52,7 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual(['> one', 'Good morning']);
   });
 
-  it('[U08] contains no text that a later message replaced', async () => {
+  it('[U08] does not contain text that a later message replaced', async () => {
     const message = createMessage({ messageId: 'm1', text: 'secret' });
     const conversationId = toConversationId(message);
     await store.inbox.accept({ conversationId, message, route, receivedAt: 10 });
@@ -95,7 +95,7 @@ describe('the history of a chat', () => {
     expect(await shown(3)).toEqual(['a4', '> q5', 'a5']);
   });
 
-  it('[W02] contains no entry of another chat', async () => {
+  it('[W02] does not contain entries from other chats', async () => {
     await ask('private', 10, '43');
     expect(await shown()).toEqual([]);
   });

@@ -37,11 +37,13 @@ export { describeApprovalVerdict } from './commands/approval-text.ts';
 export type {
   CommandServices,
   GatewayFacts,
+  MessageMemory,
   SkillCommands,
   TypedCommand,
 } from './commands/command.ts';
 export { COMMANDS, RESERVED_COMMANDS } from './commands/list.ts';
 export { pairOutsideChat, refusePairing } from './commands/pair.ts';
+export { findMemoriesOf } from './commands/rewind.ts';
 export {
   isCommand,
   parseCommand,

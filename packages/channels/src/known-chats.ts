@@ -24,7 +24,7 @@ export interface OwnerChat {
 export interface OwnerChatDeps {
   readonly store: Pick<Store, 'inbox' | 'links'>;
   readonly owners: readonly string[];
-  /** The agent whose owners and chats are looked up; the default one when absent (F14). */
+  /** The agent whose owners and chats are looked up; the default agent when absent (F14). */
   readonly agentName?: string | undefined;
   /** Whether answers can be sent to the account, which requires that the settings contain it. */
   readonly serves: (channel: string, account: string) => boolean;
@@ -78,7 +78,7 @@ export interface NamedChat {
 
 export interface NamedChatDeps {
   readonly store: Pick<Store, 'inbox'>;
-  /** The agent that will write in the chat; the default one when absent (F14). */
+  /** The agent that will write in the chat; the default agent when absent (F14). */
   readonly agentName?: string | undefined;
   /** Whether answers can be sent to the account, which requires that the settings contain it. */
   readonly serves: (channel: string, account: string) => boolean;
@@ -92,7 +92,7 @@ export type FoundNamedChat =
   | { readonly kind: 'found'; readonly last: InboxRow; readonly inThread: boolean }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** How many recent messages are searched for one from the thread. */
+/** The number of recent messages that are searched for a message from the thread. */
 const RECENT_MESSAGES = 50;
 
 /**
@@ -177,22 +177,23 @@ export async function readChatHistory(
   const entries: HistoryEntry[] = [
     ...inbound
       .filter(({ message }) => message.trigger === undefined)
-      .map(({ message, seq, receivedAt: at, outcome, turnId }): HistoryEntry => {
+      .map(({ message, seq, receivedAt: at, outcome, turnId, isRewound }): HistoryEntry => {
         const { messageId, typed, text } = message;
         if (outcome === 'replaced') return { kind: 'replaced', id: messageId, at };
         const sentAlong = files.filter(({ messageSeq }) => messageSeq === seq);
         const said = { messageId, text: typed ?? text, files: sentAlong };
-        return { kind: 'inbound', ...said, at, outcome, turnId };
+        return { kind: 'inbound', ...said, at, outcome, turnId, ...(isRewound && { isRewound }) };
       }),
     ...outbound
       .filter(({ part }) => part.act === undefined)
-      .map(({ part, createdAt: at, answers, isReplaced }): HistoryEntry => {
+      .map(({ part, createdAt: at, answers, isReplaced, isRewound }): HistoryEntry => {
         const { id, turnId, body, buttons, file } = part;
         if (isReplaced) return { kind: 'replaced', id, at };
         const asked = inbound.find(({ seq }) => seq === answers)?.message.messageId;
         const of = { turnId, ...(asked !== undefined && { answers: asked }) };
         const more = { ...(buttons && { buttons }), ...(file && { file }) };
-        return { kind: 'outbound', partId: id, ...of, body, ...more, at };
+        const state = { at, ...(isRewound && { isRewound }) };
+        return { kind: 'outbound', partId: id, ...of, body, ...more, ...state };
       }),
   ];
   // The sort is stable, so a question stored in the same millisecond as its answer stays above the

@@ -32,7 +32,7 @@ const skills = fc.array(
 );
 
 describe('[F09] the menu for a platform', () => {
-  it('fits for any skills, and reports every command that was left out', () => {
+  it('fits the limits for any skills, and reports every command that was left out', () => {
     fc.assert(
       fc.property(skills, (some) => {
         const commands = [...COMMANDS, ...some];
@@ -88,7 +88,7 @@ describe('[F09] the menu for a platform', () => {
       '旅行 name',
     ]);
     expect(describeOmitted('Telegram', leftOut)).toBe(
-      "Telegram's menu accepts no command called /Plan, /旅行, /a_b. They work when they are typed.",
+      "Telegram's menu does not accept a command called /Plan, /旅行, /a_b. They work when they are typed.",
     );
   });
 });

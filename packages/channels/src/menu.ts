@@ -62,9 +62,9 @@ const MIN_DESCRIPTION = 20;
 
 /**
  * Fits commands into a menu (F09). First, descriptions are shortened, starting with the longest. If
- * the list still does not fit, commands are left out: the least used one first if `uses` is given,
- * and the last one among equals. Commands without `isSkill` are built in and are left out last. The
- * menu keeps the order of `commands`. Pure.
+ * the list still does not fit, commands are left out: the least used command first if `uses` is
+ * given, and the last command among equals. Commands without `isSkill` are built in and are left
+ * out last. The menu keeps the order of `commands`. Pure.
  */
 export function fitMenu(
   commands: readonly CommandInfo[],
@@ -191,7 +191,7 @@ export function describeOmitted(
       : [`${platform}'s menu has no room for ${room.join(', ')}, which are used least.`]),
     ...(illegal.length === 0
       ? []
-      : [`${platform}'s menu accepts no command called ${illegal.join(', ')}.`]),
+      : [`${platform}'s menu does not accept a command called ${illegal.join(', ')}.`]),
   ];
   return sentences.length === 0 ? null : `${sentences.join(' ')} They work when they are typed.`;
 }

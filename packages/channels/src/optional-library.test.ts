@@ -93,7 +93,7 @@ describe('a channel without its optional library', () => {
     expect(found).toEqual({ kind: 'problem', ...ADVICE, retryable: false });
   });
 
-  it('keeps answers until the library is installed, and declares no unavailable capability', async () => {
+  it('keeps answers until the library is installed, and does not declare unavailable capabilities', async () => {
     const { adapter } = await accountWithout('example-wire');
     await expect(adapter.send(PART, new AbortController().signal)).rejects.toMatchObject({
       failure: { kind: 'transient' },

@@ -29,7 +29,7 @@ export interface ClockReading {
   readonly aheadMs: number;
 }
 
-/** The result of probing a channel account. The texts of a result never contain a token. */
+/** The result of probing a channel account. The text in a result never contains a token. */
 export type ChannelProbe =
   | {
       readonly kind: 'works';
@@ -58,7 +58,7 @@ export type ChannelProbe =
     };
 
 const MAX_PICTURE_BYTES = 512 * 1_024;
-/** A picture is optional, so a slow one must not delay the rest of the probe. In ms. */
+/** A picture is optional, so a slow one must not delay the rest of the probe. */
 const PICTURE_TIMEOUT_MS = 5_000;
 
 /**

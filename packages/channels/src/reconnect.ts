@@ -37,7 +37,7 @@ export type ConnectionFailureDecision =
  * automatically.
  */
 export const RECONNECT =
-  'reconnect the account, on the page "Channels" or with "parley channels reconnect"';
+  'reconnect the account on the "Channels" page or with "parley channels reconnect"';
 
 /** Reports the decision and waits for the delay. Returns whether to connect again. */
 export async function reportAndWait(

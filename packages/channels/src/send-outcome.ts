@@ -51,8 +51,8 @@ const BEFORE_CONNECTED: ReadonlySet<string> = new Set([
 const BEFORE_CONNECTED_FAMILY = /^(?:CERT_|ERR_TLS_CERT_)/;
 const CONNECTING: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
 /**
- * Errors of Node and undici before a connection is ready that only their message distinguishes from
- * errors of an open connection.
+ * Errors of Node and undici that occur before a connection is ready, and that differ only in their
+ * message from errors of an open connection.
  */
 const CONNECTING_WORDS =
   /before secure TLS connection was established|HTTP Tunneling|\breason: (?:connect|getaddrinfo) /;

@@ -12,7 +12,7 @@ export interface ChatsCapability {
   hasRoom(needed: number, person: string | null): Promise<boolean>;
   /**
    * All chats of the account, newest first; `first` is the first text, of any length. `answeredAt`
-   * is when a part was last sent to the chat, in ms; 0 if none was sent.
+   * is when a message part was last sent to the chat, in ms; 0 if none was sent.
    */
   list(): Promise<
     readonly {
@@ -30,17 +30,21 @@ export interface ChatsCapability {
   /** The tool calls of turns, in order. */
   calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]>;
   /**
-   * A file sent to the chat, looked up by its part; null when the part is unknown or the file no
+   * A file sent to the chat, looked up by its part; null when the part is unknown or the file is no
    * longer stored.
    */
   sentFile(chatId: string, partId: string): Promise<KeptFile | null>;
   /**
-   * A file of a message in the chat; null when the message is unknown or the file no longer stored.
+   * A file of a message in the chat; null when the message is unknown or the file is no longer
+   * stored.
    */
   file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }
 
-/** One entry of a chat, as shown to the person. Times in ms. */
+/**
+ * One entry of a chat, as shown to the person. Times in ms. `isRewound`: a rewind has removed it
+ * from the history that the model reads (G23).
+ */
 export type HistoryEntry =
   | {
       readonly kind: 'inbound';
@@ -52,6 +56,7 @@ export type HistoryEntry =
       readonly outcome: string | null;
       /** The turn that answers or answered the message; null when none has started. */
       readonly turnId?: string | null;
+      readonly isRewound?: true;
     }
   | {
       readonly kind: 'outbound';
@@ -66,6 +71,7 @@ export type HistoryEntry =
       readonly buttons?: readonly Button[];
       readonly file?: OutboundFile;
       readonly at: number;
+      readonly isRewound?: true;
     }
   /** The id of a message or part that was replaced by a later message and is no longer shown. */
   | { readonly kind: 'replaced'; readonly id: string; readonly at: number };

@@ -32,7 +32,7 @@ export function findWrongAddress(
   const methods = methodsAt(path);
   if (methods.length > 0) {
     const allow = methods.join(', ');
-    return { status: 405, message: `${path} takes ${allow}, not ${method}.`, allow };
+    return { status: 405, message: `${path} accepts ${allow}, not ${method}.`, allow };
   }
   const trimmed = path.replace(/\/+$/, '');
   const message = `There is nothing at ${path}.`;

@@ -20,6 +20,7 @@ export {
 export { CheckError, type CheckRunner, createCheckRunner } from './json-schema/check-runner.ts';
 export { findPatternRisk } from './json-schema/pattern-risk.ts';
 export { measureSchema, type SchemaSize } from './json-schema/schema-risk.ts';
+export { detectLanguageName } from './language.ts';
 export * from './literal.ts';
 export * from './operation.ts';
 export * from './phone-number.ts';

@@ -125,6 +125,8 @@ export const StepFacts = z.discriminatedUnion('kind', [
     kind: z.literal('tool'),
     tool: z.string(),
     outcome: z.enum(['done', 'failed', 'not-run']),
+    /** What the tool changes; absent in steps from before this was recorded. */
+    effect: z.enum(['read', 'write', 'external']).optional(),
     /** The key of the call in the journal of its turn. */
     call: z.string().optional(),
   }),

@@ -31,9 +31,9 @@ const Rendered = z.union([
 const Features = z.looseObject({});
 
 /**
- * Wraps a plugin's layer so that it cannot delay or break the assembly of a prompt. The wrapper
- * throws if the layer times out or returns anything but text with an audience, and the assembler
- * then leaves the layer out.
+ * Wraps a plugin's layer so that it cannot delay or break prompt assembly. The wrapper throws if
+ * the layer times out or returns anything but text with an audience, and the assembler then leaves
+ * the layer out.
  */
 export function guardLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
   const { id, volatility, placement, modes, reads = [] } = layer;
@@ -55,8 +55,8 @@ export function guardLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
 }
 
 /**
- * Wraps a plugin's source so that it cannot delay or break the assembly of a prompt. The layers
- * validate the fields of a source.
+ * Wraps a plugin's source so that it cannot delay or break prompt assembly. The layers validate the
+ * fields of a source.
  */
 export function guardSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
   const { id, reads = [] } = source;
@@ -68,7 +68,7 @@ export function guardSource(source: ContextSource, patienceMs = TIMEOUT_MS): Con
   };
 }
 
-/** Wraps a plugin's channel so that its code cannot delay the start of the others. */
+/** Wraps a plugin's channel so that its code cannot delay the start of the other channels. */
 export function guardChannel(channel: ChannelDefinition, patienceMs = LOAD_MS): ChannelDefinition {
   const { id, settings, answersStrangers, ids, menu, probe } = channel;
   return {
@@ -147,7 +147,7 @@ type WatchedParts = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
 
 /**
  * Wraps parts so that their results are validated when they are returned to Parley. An invalid
- * result is counted and thrown as an error, which drops that one result. A part with several
+ * result is counted and thrown as an error, which drops that one result. A plugin part with several
  * invalid results in a row is no longer called.
  */
 export function watchParts(
@@ -173,7 +173,9 @@ export function watchParts(
   };
 }
 
-/** Replaces one function of a part with a checked one; all other functions keep their `this`. */
+/**
+ * Replaces one function of a plugin part with a checked one; all other functions keep their `this`.
+ */
 function watchMethod<Part extends object>(
   defects: Defects,
   part: Part,
@@ -183,7 +185,9 @@ function watchMethod<Part extends object>(
 ): Part {
   const call = async (...args: readonly unknown[]): Promise<unknown> => {
     if (defects.isOff(what))
-      throw new Error(`the ${what} is not called any more: its results were wrong too often`);
+      throw new Error(
+        `the ${what} is no longer called, because its results were invalid too often`,
+      );
     const work: unknown = Reflect.get(part, method);
     if (typeof work !== 'function') throw new Error(`the ${what} is no longer a function`);
     const result: unknown = await Reflect.apply(work, part, args);
@@ -193,7 +197,7 @@ function watchMethod<Part extends object>(
       return result;
     }
     const fields = error.issues.map(({ path }) => z.core.toDotPath(path) || 'the result');
-    const reason = `it returned what the contract does not allow: ${[...new Set(fields)].join(', ')}`;
+    const reason = `its result violates the contract: ${[...new Set(fields)].join(', ')}`;
     defects.note(what, reason);
     throw new Error(`the ${what} broke its contract: ${reason}`);
   };

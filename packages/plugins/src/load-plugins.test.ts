@@ -99,7 +99,7 @@ describe('a plugin that does not work', () => {
     ['is not JavaScript', 'export const = ;', 'it cannot be loaded'],
     ['throws when it is imported', "throw new Error('no luck')", 'it cannot be loaded: no luck'],
     ['imports a missing module', "import 'not-there-at-all';", 'it cannot be loaded'],
-    ['exports nothing', 'export const other = 1;', 'it has no export `plugin`'],
+    ['exports nothing', 'export const other = 1;', 'it has no `plugin` export'],
     ['exports a number', 'export const plugin = 7;', 'its export is not a plugin'],
     ['has no name', 'export const plugin = { setup: () => ({}) };', 'name: '],
     ['has a name with a space', createPluginSource('two words', 'return {}'), 'must be kebab-case'],
@@ -118,7 +118,7 @@ describe('a plugin that does not work', () => {
       createPluginSource('a', "return Promise.reject('later')"),
       'its setup failed: later',
     ],
-    ['returns nothing', createPluginSource('a', ''), 'its parts are wrong'],
+    ['returns nothing', createPluginSource('a', ''), 'its parts are invalid'],
     ['misspells', createPluginSource('a', 'return { tool: [] }'), 'Unrecognized key: "tool"'],
     ['returns no list', createPluginSource('a', 'return { tools: {} }'), 'tools: '],
     [

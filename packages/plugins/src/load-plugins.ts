@@ -31,7 +31,7 @@ export interface LoadPluginsOptions {
 
 const TIMEOUT_MS = 10_000;
 
-/** The state of a plugin during loading: its failure so far, or the plugin itself. */
+/** A plugin while it is being loaded: the plugin itself, or why loading it has failed. */
 type LoadStep<Good> =
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly failed: unknown }
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly good: Good };

@@ -135,7 +135,7 @@ describe('a plugin channel', () => {
     expect(await guarded.load()).toBe(open);
   });
 
-  it.each(['beat', 'sub'])('[F14] must not have an id with which other lanes begin: %s', (id) => {
+  it.each(['beat', 'sub'])('[F14] must not have an id that other lanes begin with: %s', (id) => {
     const channel = { ...definition(async () => fail), id };
     expect(() => checkParts({ channels: [channel] })).toThrow(/channels\[0\]\.id: is taken/);
     expect(checkParts({ channels: [{ ...channel, id: `${id}s` }] }).channels).toHaveLength(1);

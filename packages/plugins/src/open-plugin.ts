@@ -96,7 +96,7 @@ export async function setUpPlugin(
 }
 
 async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {
-  // A workspace that does not exist yet contains no plugin.
+  // A workspace that does not exist yet cannot contain a plugin.
   const real = await realpath(workspace).catch(() => resolve(workspace));
   if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
   throw new PluginError(
@@ -146,8 +146,8 @@ const USUAL = ['index.ts', 'index.js', 'index.mjs', 'src/index.ts'];
 
 /**
  * Finds the plugin that the settings name: a folder (`./dice`, `/srv/dice`, `~/dice`, relative to
- * `base`), or an installed package, searched for from `base` upwards and then from Parley itself.
- * Throws PluginError if there is no such plugin.
+ * `base`) or an installed package. A package is searched for from `base` upwards and then from
+ * Parley itself. Throws PluginError if there is no such plugin.
  */
 async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
   const folder = isFolder(use)

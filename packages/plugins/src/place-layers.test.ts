@@ -106,8 +106,8 @@ describe('an arbitrary set of plugin layers', () => {
         );
         expect(cached(placed, layers)).toEqual(cached(layout, []));
         const safety = ids.indexOf('safety');
-        // A layer that names one of Parley's own, or a plugin's layer that does, may come before
-        // safety.
+        // A layer that names one of Parley's layers, or a plugin's layer that in turn names one,
+        // may come before safety.
         const near = new Set(idsOf(layout));
         for (const { id, after = '' } of layers) if (near.has(after)) near.add(id);
         const free = layers.filter(({ id }) => !near.has(id));

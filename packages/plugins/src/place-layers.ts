@@ -8,10 +8,10 @@ type FindLayer = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | unde
 
 /**
  * Inserts plugin layers into a layout. A layer is inserted right after the layer it names, provided
- * that no later layer changes less often. Otherwise it is inserted after the safety layers and
- * before the first layer that changes more often, so that providers can cache as much of a prompt
- * as before (P09). It never becomes part of the text that a layout keeps unchanged for a whole
- * session (P05).
+ * that no later layer changes less often. Otherwise the layer is inserted after the safety layers
+ * and before the first layer that changes more often, so that providers can cache as much of a
+ * prompt as before (P09). A plugin's layer never becomes part of the text that a layout keeps
+ * unchanged for a whole session (P05).
  */
 export function placeLayers(
   layout: Layout,
@@ -44,8 +44,8 @@ function insertLayer(
 }
 
 /**
- * Whether, within the cacheable prefix, no layer after the position changes less often than this
- * one.
+ * Whether all layers after the position, within the cacheable prefix, change at least as often as
+ * this layer.
  */
 function fitsCacheOrder(
   behind: readonly LayoutEntry[],

@@ -18,10 +18,10 @@ export interface PluginHost {
   readonly signal: AbortSignal;
 }
 
-/** A prompt layer of a plugin. The text of the layer carries an audience like any other text. */
+/** A plugin's prompt layer. The layer's text has an audience, like any other text. */
 export interface PluginLayer extends Layer {
   /**
-   * The layer after which this one is placed if that keeps the prompt cacheable; otherwise the
+   * The layer after which this layer is placed if that keeps the prompt cacheable; otherwise the
    * position depends on the volatility.
    */
   readonly after?: LayerId;
@@ -250,7 +250,7 @@ const Parts: z.ZodType<PluginParts> = z.strictObject({
 export function getExportedPlugin(module: object): Plugin {
   const exported = 'plugin' in module ? module.plugin : 'default' in module && module.default;
   if (!exported) {
-    throw new PluginError('plugin-shape', 'it has no export `plugin`. See docs/new-plugin.md.');
+    throw new PluginError('plugin-shape', 'it has no `plugin` export. See docs/new-plugin.md.');
   }
   const { data, error } = Exported.safeParse(exported);
   if (error)
@@ -262,7 +262,7 @@ export function getExportedPlugin(module: object): Plugin {
 export function checkParts(given: unknown): PluginParts {
   const { data, error } = Parts.safeParse(given);
   if (error)
-    throw new PluginError('plugin-shape', `its parts are wrong: ${describeIssues(error)}.`);
+    throw new PluginError('plugin-shape', `its parts are invalid: ${describeIssues(error)}.`);
   return data;
 }
 

@@ -1,5 +1,6 @@
-// The module `parley/plugin`: everything that the author of a plugin or a channel needs. Its types are published in one
-// file (`apps/parley/src/build/types`), so a name must be exported here only if a plugin has to write it.
+// The module `parley/plugin`: everything that the author of a plugin or a channel needs. The
+// module's types are published in one file (`apps/parley/src/build/types`), so a name must be
+// exported here only if a plugin has to write it.
 export {
   defineTool,
   type Tool,

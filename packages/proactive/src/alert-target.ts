@@ -1,13 +1,13 @@
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 
-/** The chat that receives the alerts from a run. The chat is chosen before the model runs (H04). */
+/** The chat that receives a run's alerts. The chat is chosen before the model runs (H04). */
 export interface AlertChat {
   readonly kind: 'chat';
   readonly conversationId: string;
   readonly route: ReplyRoute;
   /** The latest message from the chat, which identifies the chat and its reader. */
   readonly last: InboundMessage;
-  /** Whether the chat is a direct chat of an owner. */
+  /** Whether the chat is an owner's direct chat. */
   readonly isOwners: boolean;
 }
 
@@ -21,14 +21,14 @@ export interface KnownAlertChat {
   readonly kind: 'direct' | 'group';
   /** The person in a direct chat, as `channel:userId`. */
   readonly person?: string;
-  /** When an owner last wrote in this chat, in ms; absent if never. */
+  /** When an owner last wrote in this chat, in ms; absent if no owner ever did. */
   readonly ownerWroteAt?: number;
 }
 
 export interface TargetFacts<Chat extends KnownAlertChat = KnownAlertChat> {
   /**
-   * The group named by the task, with the chat of that name (null if there is none). Absent if the
-   * task names no group.
+   * The group that the task names, with the chat of that name (null if there is none). Absent if
+   * the task does not name a group.
    */
   readonly tell?: { readonly name: string; readonly chat: Chat | null } | undefined;
   /** The setting: an owner as `channel:userId`, or `last`. */
@@ -37,14 +37,14 @@ export interface TargetFacts<Chat extends KnownAlertChat = KnownAlertChat> {
   readonly chats: readonly Chat[];
 }
 
-/** The target of an alert. `note` explains why the target differs from the one in the task. */
+/** Where an alert goes. `note` explains why the target differs from the one in the task. */
 type AlertTarget<Chat> =
   | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
   | NoAlertChat;
 
 /**
- * Chooses the chat for an alert before the model runs (H04): the group named by the task, otherwise
- * an owner's direct chat. If the name is unknown, the owner is alerted.
+ * Chooses the chat for an alert before the model runs (H04): the group that the task names, or else
+ * an owner's direct chat. If the group's name is unknown, the owner is alerted.
  */
 export function chooseAlertTarget<Chat extends KnownAlertChat>({
   tell,
@@ -67,7 +67,7 @@ export function chooseAlertTarget<Chat extends KnownAlertChat>({
 }
 
 function createNoChat(choice: string, owners: readonly string[]): string {
-  if (owners.length === 0) return 'the settings name no owner';
+  if (owners.length === 0) return 'the settings do not name an owner';
   if (choice === 'last') return 'no owner has written in a direct chat yet';
   if (!owners.includes(choice))
     return `heartbeat.notify is ${choice}, which is not one of the owners`;

@@ -45,7 +45,7 @@ describe('the target of an alert', () => {
       { tell: { name: 'bob', chat: chat('bob') } },
       'ann-wa (no group is called "bob", so the alert goes to the owner)',
     ],
-    [{ owners: [] }, 'nobody: the settings name no owner'],
+    [{ owners: [] }, 'nobody: the settings do not name an owner'],
     [{ owners: ['telegram:2'] }, 'nobody: no owner has written in a direct chat yet'],
     [
       { choice: 'telegram:2' },
@@ -57,7 +57,7 @@ describe('the target of an alert', () => {
     ],
   ])('[H04] for %j: %s', (facts, target) => expect(said(facts)).toBe(target));
 
-  it('[H04] is never a group that the task does not name, and never a person other than an owner', () => {
+  it('[H04] is never a group that the task does not name, and never a person who is not an owner', () => {
     const person = fc.constantFrom('telegram:1', 'telegram:2', 'last', '');
     const known = fc.record(
       {
@@ -111,7 +111,7 @@ async function toldBy(states: readonly HeartbeatRun['state'][], times: readonly 
   return [...told];
 }
 
-describe('runs that fail in a row', () => {
+describe('consecutive failed runs', () => {
   it('[H04] are reported to the owner once a day, and not during quiet hours', async () => {
     const times = ['2026-11-21T23:00Z', '2026-11-22T05:59Z', '2026-11-22T06:01Z'];
     const days = [...times, '2026-11-22T18:00Z', '2026-11-23T08:00Z'];
@@ -158,7 +158,7 @@ describe('an alert that was already sent', () => {
     expect(fingerprintAlert('e')).not.toBe(fingerprintAlert('é'));
   });
 
-  it('[H04] may be sent again after 24 hours', () => {
+  it('[H04] can be sent again after 24 hours', () => {
     expect(computeRepeatStart(Date.parse('2026-11-21T12:00Z'), 24)).toBe(
       Date.parse('2026-11-20T12:00Z'),
     );
@@ -174,13 +174,13 @@ describe('the quiet hours for alerts', () => {
     ['22:00-07:00', '2026-11-22T05:59Z', '2026-11-22T06:00Z'],
     ['22:00-07:00', '2026-11-22T06:00Z', null],
     ['12:00-14:00', '2026-11-22T11:30Z', '2026-11-22T13:00Z'],
-    // The night in which the clocks go forward is an hour shorter, and the other one an hour
+    // The night in which the clocks go forward is an hour shorter, and the other night is an hour
     // longer.
     ['22:00-07:00', '2026-03-28T22:00Z', '2026-03-29T05:00Z'],
     ['22:00-07:00', '2026-10-24T22:00Z', '2026-10-25T06:00Z'],
     ['02:00-03:00', '2026-03-29T01:10Z', '2026-03-29T02:00Z'],
     ['off', '2026-11-21T23:00Z', null],
-  ])('[H04] %s at %s make an alert wait until %s', (hours, now, until) => {
+  ])('[H04] %s at %s delay an alert until %s', (hours, now, until) => {
     const found = computeQuietEnd(readQuietHours(hours), { clock, now: Date.parse(now) });
     expect(found).toBe(until === null ? null : Date.parse(until));
   });

@@ -29,7 +29,7 @@ export type FindTarget = (
 
 export interface FindTargetServices extends OwnerChatDeps {
   readonly tell: string;
-  /** The chats named in the settings. Titles that people give their groups are ignored. */
+  /** The chats named in the settings. Titles that people give to groups are ignored. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly log: Logger;
 }
@@ -49,7 +49,7 @@ export function createFindTarget(deps: FindTargetServices): FindTarget {
       tell:
         tell === undefined ? undefined : { name: tell, chat: await findNamedCandidate(deps, tell) },
       choice: deps.tell,
-      // Includes accounts that owners have linked since.
+      // Includes accounts that owners have linked.
       owners: [...deps.owners, ...own.flatMap(({ person }) => person ?? [])],
       chats: own,
     });
@@ -90,7 +90,10 @@ function parseChatId(tell: string): NamedChat | undefined {
   return { channel, account: 'default', chat };
 }
 
-/** After this many consecutive failures, a temporary problem of the provider is unlikely. */
+/**
+ * After this many consecutive failures, the cause is probably not a temporary problem at the
+ * provider.
+ */
 const IN_A_ROW = 3;
 const MAX_CHARACTERS = 200;
 
@@ -119,8 +122,8 @@ export async function reportFailures({
 }
 
 /**
- * Formats the notice about failed runs, which are ordered from newest to oldest; null unless all of
- * them failed.
+ * Formats the notice about failed runs, which are ordered from newest to oldest; returns null
+ * unless all of them failed.
  */
 function formatFailures(runs: readonly HeartbeatRun[]): string | null {
   const [last] = runs;
@@ -131,7 +134,7 @@ function formatFailures(runs: readonly HeartbeatRun[]): string | null {
   return `My standing tasks have failed ${IN_A_ROW} times in a row (${tasks}). The last time: \`${why}\`. I’ll keep trying; /heartbeat shows the state.`;
 }
 
-/** Reads the hours without alerts (H04) from the settings; null for `off` or an empty value. */
+/** Reads the quiet hours for alerts (H04) from the settings; null for `off` or an empty value. */
 export function readQuietHours(written: string): DayWindow | null {
   return written.trim().toLowerCase() === 'off' ? null : readWindow(written);
 }
@@ -161,7 +164,7 @@ export function fingerprintAlert(text: string): string {
   return createHash('sha256').update(said).digest('hex').slice(0, 32);
 }
 
-/** How long an equal alert counts as a repetition, in ms. */
+/** How long an alert with the same content counts as a repetition, in ms. */
 export function computeRepeatStart(now: number, repeatHours: number): number {
   return now - repeatHours * HOUR_MS;
 }

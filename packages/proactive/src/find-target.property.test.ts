@@ -8,7 +8,7 @@ import { createFindTarget, type FindTargetServices } from './alerts.ts';
 
 const PEOPLE = ['a:1', 'a:2', 'a:3', 'b:1', 'b:2'] as const;
 const TARGET = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
-/** Names of tasks, of chats in the settings and of groups; each may be any of them. */
+/** Names for tasks, chats in the settings, and groups; any of them can have any of these names. */
 const NAMES = ['mail', 'family', 'a:g2', '__proto__', 'a:1'] as const;
 
 const channel = fc.constantFrom('a', 'b');
@@ -26,8 +26,7 @@ const written = fc.record({
   title: fc.constantFrom(...NAMES),
   thread,
   /**
-   * Whether the person was an owner when they wrote; the settings determine whether they are one
-   * now.
+   * Whether the person was an owner when they wrote; the settings determine whether they still are.
    */
   fromOwner: fc.constantFrom(true, true, false),
   byParley: fc.constantFrom(false, false, false, false, true),
@@ -91,7 +90,10 @@ async function write(store: Store, each: Written, at: number): Promise<void> {
   await store.inbox.accept({ conversationId, message, route, receivedAt: at, ...flags });
 }
 
-/** Links two accounts as their owners would, with messages from a chat that receives no alerts. */
+/**
+ * Links two accounts the way their owners would, with messages from a chat that does not receive
+ * alerts.
+ */
 async function link(store: Store, { maker, typist, byOwner }: World['links'][number], at: number) {
   const code = `code${at}`;
   const steps = [

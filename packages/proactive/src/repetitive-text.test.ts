@@ -1,7 +1,8 @@
+import { detectLanguageName } from '@parley/core';
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
 import { readCronExpression } from './cron/cron-expression.ts';
-import { detectLanguageName, findProfileLanguage } from './heartbeat/language.ts';
+import { findProfileLanguage } from './heartbeat/language.ts';
 import { readTasks } from './heartbeat/read-tasks.ts';
 import { readCadence, readWindow } from './heartbeat/task.ts';
 import { judgeHeartbeatAnswer } from './heartbeat/verdict.ts';
@@ -16,8 +17,8 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['heartbeatVerdict', (text) => judgeHeartbeatAnswer(text.slice(-60_000))],
 ];
 
-describe('the parsing of tasks and times', () => {
-  it.each(RECOGNIZERS)('[D13] ends in bounded time for any repetitive text: %s', (_name, read) => {
+describe('parsing tasks and times', () => {
+  it.each(RECOGNIZERS)('[D13] ends in bounded time for repetitive text: %s', (_name, read) => {
     expect(findSlowText(read)).toBeUndefined();
   });
 });

@@ -2,14 +2,15 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Local time in one time zone. A *wall time* is the time that a local clock shows, in ms as if it
- * were UTC, so that days are 24 h long and can be counted. A *moment* is in ms since 1970.
+ * were UTC, so that days are 24 h long and can be counted. A *moment* is an absolute time, in ms
+ * since 1970.
  */
 export interface ZoneClock {
   /** Returns the wall time at a moment, to the second. */
   wallAt(moment: number): number;
   /**
-   * Returns the moments with this wall time, in ascending order: one, two in a doubled hour, none
-   * in a skipped one.
+   * Returns the moments with this wall time, in ascending order: one moment, two in a repeated
+   * hour, or none in a skipped hour.
    */
   momentsOf(wall: number): readonly number[];
   /**
@@ -18,9 +19,9 @@ export interface ZoneClock {
   firstMomentOf(wall: number): number;
   /**
    * Returns the single moment at which something scheduled at this wall time happens. If the wall
-   * time occurs twice, this is the first moment; if a clock change skips it, the moment of the
-   * change; if the zone skips the whole date (Apia had no 30 December 2011), the same time on the
-   * next day, which coincides with the next run of a daily schedule.
+   * time occurs twice, this is the first moment. If a clock change skips it, this is the moment of
+   * the change. If the zone skips the whole date (Apia had no 30 December 2011), this is the same
+   * time on the next day, which coincides with the next run of a daily schedule.
    */
   plannedMomentOf(wall: number): number;
 }
@@ -43,7 +44,7 @@ export function createZoneClock(timeZone: string): ZoneClock {
   };
   const offsetAt = (moment: number) => wallAt(moment) - moment;
   const momentsOf = (wall: number) => {
-    // Clocks change by less than a day, so one of these offsets is right.
+    // Clocks change by less than a day, so one of these offsets must be right.
     const offsets = [offsetAt(wall - DAY_MS), offsetAt(wall + DAY_MS)];
     const found = new Set(offsets.map((offset) => wall - offset));
     return [...found].filter((moment) => wallAt(moment) === wall).sort((a, b) => a - b);
@@ -63,7 +64,8 @@ export function createZoneClock(timeZone: string): ZoneClock {
 
 /** Returns the moment at which a clock that skips this wall time jumps forward. */
 function findEndOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
-  // Before the gap the clock reads less than `wall`, and from its end on it reads more.
+  // Before the gap, the clock shows less than `wall`, and from the end of the gap on, it shows
+  // more.
   let before = wall - DAY_MS * 2;
   let after = wall + DAY_MS * 2;
   while (after - before > 1) {
@@ -131,7 +133,8 @@ export function findWindowAt(
   moment: number,
 ): WindowOfDay | null {
   const today = getDayAt(clock, moment);
-  // Later days come first: hours postponed by a skipped hour may overlap the next ones.
+  // Later days come first, because hours postponed by a clock change may overlap the hours of the
+  // next day.
   for (const day of [today + 1, today, today - 1]) {
     if (findDayFrom(window, day) !== day) continue;
     const hours = computeWindowOn(clock, window, day);
@@ -140,7 +143,7 @@ export function findWindowAt(
   return null;
 }
 
-/** Returns the first hours that start after this moment. */
+/** Returns the first range of hours that starts after this moment. */
 export function findWindowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
   let day = findDayFrom(window, getDayAt(clock, moment) - 1);
   let hours = computeWindowOn(clock, window, day);
@@ -165,9 +168,9 @@ export function findDayFrom({ on }: DayWindow, day: number): number {
 }
 
 /**
- * Returns the hours on a given day. Every day has the hours once: if the clock skips their start,
- * they start at the end of the skipped hour and keep their length; in a doubled hour the first
- * start is used; a date that the zone skips has the hours of the next day.
+ * Returns the hours on a given day. Every day has the hours once. If the clock skips their start,
+ * they start at the end of the skipped hour and keep their length. In a repeated hour, the first
+ * start is used. If the zone skips the date, the hours of the next day are returned.
  */
 export function computeWindowOn(
   clock: ZoneClock,

@@ -24,15 +24,15 @@ export async function openBackend(
 }
 
 /**
- * The queue ends with its only worker, so no job can outlive that worker: locks need no renewal,
- * and stalled jobs need no check. If a turn is stuck, `rewake` lets another run do its work,
- * because the lock lasts longer than any turn.
+ * The queue ends with its only worker, so no job can outlive that worker. Locks therefore need no
+ * renewal, and there are no stalled jobs to check for. If a turn is stuck, `rewake` lets another
+ * run do its work, because the lock lasts longer than any turn.
  */
 const ONLY_WORKER = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 2 ** 40 };
 
 /**
- * A single process needs no queue file: work is stored in the tables, where the first sweep after a
- * restart finds it. Writing wake-ups to disk would cost a quarter of the throughput.
+ * A single process does not need a queue file: work is stored in the tables, where the first sweep
+ * after a restart finds it. Writing wake-ups to disk would cost a quarter of the throughput.
  */
 async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBackend> {
   const { openSqliteQueues } = await import('bullmq-sqlite');
@@ -44,7 +44,7 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
     newQueue: (name): WakeUpJobs => new Queue<WakeUp>(name, options),
     newWorker: (name, process, tuning): WakeUpConsumer =>
       new Worker<WakeUp>(name, process, { ...tuning, ...ONLY_WORKER, ...options }),
-    // With a single process, no number has to be shared.
+    // A single process does not need to share the number.
     remember: async (_name, number) => number,
     failed(error, message, facts) {
       const reason = reasonOf(error);
@@ -56,7 +56,7 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
         cause: error,
       });
     },
-    // Memory is always writable.
+    // Memory can always be written.
     check: async () => {},
     close: () => queues.close(),
   };

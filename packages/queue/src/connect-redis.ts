@@ -9,13 +9,13 @@ export type RedisConnection = Redis | Cluster;
 
 /**
  * What a connection is used for. On an `ask` connection, a command fails at once while Redis is
- * unreachable, because a caller is waiting for the answer. On `work` (BullMQ’s workers) and
- * `listen` (live events), a command waits until Redis is back.
+ * unreachable, because a caller is waiting for the answer. On `work` (BullMQ's workers) and
+ * `listen` (live events) connections, a command waits until Redis is back.
  */
 type RedisUse = 'ask' | 'work' | 'listen';
 
 /**
- * The maximum delay before reconnecting, in ms: short enough for users and no burden for a Redis
+ * The maximum delay before reconnecting, in ms: short enough for users, but no burden for a Redis
  * server that has just restarted.
  */
 const RECONNECT_AT_MOST_MS = 1_000;
@@ -31,8 +31,8 @@ const KEEP_ALIVE_AFTER_MS = 10_000;
  */
 export const BLOCK_SECONDS = 4;
 /**
- * A connection that waits for a reply and receives nothing for this long is closed, even if TCP
- * considers it alive, in ms.
+ * The time in ms after which a connection is closed that waits for a reply and receives nothing,
+ * even if TCP considers it alive.
  */
 const SILENT_MS = 6_000;
 
@@ -63,7 +63,7 @@ export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnecti
 /** How long startup waits for Redis to answer, in ms. */
 const OPEN_MS = 5_000;
 
-/** This reason is shown to users, because a cluster connection reports none. */
+/** Shown to users as the reason, because a cluster connection does not report one. */
 export const REDIS_UNREACHABLE = 'no answer within 5 s; check the address';
 
 /** Resolves to true once Redis accepts commands, or to false after 5 s. */
@@ -138,7 +138,7 @@ function computePause(tries: number): number {
 function parseRedisAddress(url: string) {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  // The family 0 allows both IPv4 and IPv6; for an IP address, `isIP` returns its family.
+  // The family 0 allows both IPv4 and IPv6; `isIP` returns the family of an IP address.
   return { host, port: Number(port || DEFAULT_PORT), family: isIP(host) };
 }
 
@@ -245,10 +245,10 @@ export function findComplaints(info: string): readonly RedisComplaint[] {
     found.push({
       facts: { policy },
       message:
-        'Redis throws wake-ups away when its memory is full; set its maxmemory-policy to noeviction',
+        'Redis discards wake-ups when its memory is full; set its maxmemory-policy to noeviction',
     });
   }
-  // Valkey has its own version numbers, and every Valkey release is recent enough.
+  // Valkey has its own version numbers, and all of its releases are recent enough.
   const version = fact('valkey_version') === undefined ? fact('redis_version') : undefined;
   const [major = 0, minor = 0] = version?.split('.').map(Number) ?? [];
   const isOld = major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor);
@@ -261,18 +261,16 @@ export function findComplaints(info: string): readonly RedisComplaint[] {
   return found;
 }
 
-/** The result of a single probe of Redis; its texts contain no password. */
+/** The result of a single probe of Redis; it does not contain the password. */
 export type RedisProbe =
   | { readonly kind: 'works'; readonly version: string; readonly complaints: readonly string[] }
   | { readonly kind: 'problem'; readonly reason: string };
 
-/**
- * Connects once and reads the configuration of Redis. Never rejects; `signal` sets the deadline.
- */
+/** Connects once and reads the Redis configuration. Never rejects; `signal` sets the deadline. */
 export async function probeRedis(place: RedisLocation, signal: AbortSignal): Promise<RedisProbe> {
   const connection = connectRedis(place, 'ask');
   // Only the first outcome counts, because ioredis would retry forever. An `error` listener is
-  // still needed for later errors.
+  // still needed for errors that occur later.
   const ready = once(connection, 'ready', { signal });
   connection.on('error', () => {});
   try {

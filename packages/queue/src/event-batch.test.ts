@@ -48,7 +48,7 @@ describe('an event batch', () => {
     expect(batch.take()).toEqual([delta('a', '2')]);
   });
 
-  it('[D07] limits the number of events, and reserves space for a stop when it refuses further deltas', () => {
+  it('[D07] limits the number of events, and when it refuses further deltas, still has space for a stop', () => {
     const batch = createEventBatch();
     for (let i = 0; i < 5_000; i += 1) batch.add(delta(`t${i}`, 'x'));
     batch.add(stop);
@@ -61,7 +61,7 @@ describe('an event batch', () => {
     expect(batch.take()).toHaveLength(2_000);
   });
 
-  it('[D07] limits the length of the text of all events', () => {
+  it("[D07] limits the total length of the events' text", () => {
     const batch = createEventBatch();
     for (let i = 0; i < 10; i += 1) batch.add(delta('t', 'x'.repeat(300_000)));
     expect(batch.take()).toEqual([delta('t', 'x'.repeat(900_000))]);

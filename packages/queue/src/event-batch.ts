@@ -10,7 +10,7 @@ export interface EventBatch {
 }
 
 /**
- * The maximum number of events that wait while Redis is slow. Dropped deltas do no harm, because
+ * The maximum number of events that wait while Redis is slow. Dropping deltas is harmless, because
  * the answer itself contains their text (D07).
  */
 const MAX_EVENTS = 2_000;
@@ -24,7 +24,7 @@ const MAX_TEXT = 1_000_000;
 export function createEventBatch(): EventBatch {
   let events: LiveEvent[] = [];
   let text = 0;
-  /** The index of each turn's last event. */
+  /** The index of the last event of each turn. */
   let lastOf = new Map<string, number>();
   return {
     get isEmpty() {
@@ -126,7 +126,7 @@ const WireEvent = z.discriminatedUnion('type', [
 const WireMessage = z.object({ from: z.string(), events: z.array(z.unknown()) });
 
 /**
- * Removes the new outbox parts from the event; the gateway that sends them reads them from the
+ * Removes the new outbox parts from the event; the gateway that sends the parts reads them from the
  * outbox.
  */
 export function toForeignEvent(event: LiveEvent): LiveEvent {
@@ -135,7 +135,9 @@ export function toForeignEvent(event: LiveEvent): LiveEvent {
   return due;
 }
 
-/** Encodes events for other processes. `from` names the sender, which ignores its own messages. */
+/**
+ * Encodes events for other processes. `from` identifies the sender, which ignores its own messages.
+ */
 export function encodeEvents(from: string, events: readonly LiveEvent[]): string {
   return JSON.stringify({ from, events });
 }

@@ -10,8 +10,8 @@ afterEach(() => {
 });
 
 /**
- * Keeps leases with the given `renew` and records which were lost. The duration is long because a
- * busy machine may pause for most of it.
+ * Keeps leases, using the given `renew`, and records which leases were lost. The duration is long
+ * because a busy machine may pause for a large part of it.
  */
 function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>, leaseMs = 1_000) {
   const lost: string[] = [];
@@ -58,7 +58,7 @@ describe('keepLeases', () => {
     expect(lost).toEqual([]);
   });
 
-  it('[D02] loses only the leases that were not renewed', async () => {
+  it('[D02] loses only those leases that were not renewed', async () => {
     const { add, lost } = keeping(async (leases) => namesOf(leases).filter((name) => name !== 'b'));
     for (const name of ['a', 'b', 'c']) add(name);
     await expect.poll(() => lost).toContain('b');

@@ -7,7 +7,7 @@ import type { LaneRepository, Lease } from '@parley/store';
  */
 export const LEASE_MS = 8_000;
 /**
- * How often leases are checked for expiry during one lease lifetime, and how many of these checks
+ * How many times leases are checked for expiry during one lifetime, and how many of these checks
  * pass between renewals.
  */
 const LOOKS_IN_A_LIFE = 10;

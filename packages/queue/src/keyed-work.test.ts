@@ -28,7 +28,7 @@ it('runs keys in parallel up to the concurrency limit, and the rest in order', a
   await expect.poll(() => started).toEqual(['a', 'b', 'c', 'd']);
 });
 
-it('[D02] runs a key once at a time, and once again for all wake-ups that arrived in the meantime', async () => {
+it('[D02] never runs a key twice at the same time, and runs it once more for all wake-ups that arrived during a run', async () => {
   let [running, most, runs] = [0, 0, 0];
   const gate = Promise.withResolvers<void>();
   const work = start(async () => {
@@ -76,7 +76,7 @@ it('runs a key again after a failure, and logs the failure', async () => {
   expect(lines.filter((line) => line.includes('the database is away'))).toHaveLength(1);
 });
 
-it('[D11] lets runs finish within the grace period, then aborts them and starts no more', async () => {
+it('[D11] lets runs finish within the grace period, then aborts them and does not start any more', async () => {
   const ended: string[] = [];
   const work = start(async (key, signal) => {
     await sleep(key === 'quick' ? 20 : 60_000, undefined, { signal }).catch(() => undefined);

@@ -10,7 +10,7 @@ export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number
 export interface KeyedWork {
   /** Runs the key now or, if it is already running, once again afterwards. */
   wake(key: string): void;
-  /** Starts no more keys, waits up to `graceMs` for running ones, then aborts them. */
+  /** Stops starting keys, waits up to `graceMs` for running ones, then aborts them. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -23,8 +23,8 @@ export interface KeyedWorkOptions {
 }
 
 /**
- * The maximum delay in ms, because Node fires a timer with more than 24 days immediately; a handler
- * that is called early returns a new delay.
+ * The maximum delay in ms. Node fires a timer of more than 24 days immediately, so a longer delay
+ * is split: a handler that is called early returns a new delay.
  */
 const MAX_PAUSE_MS = 3_600_000;
 
@@ -93,14 +93,14 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
 
 const FIRST_MS = 500;
 /**
- * The maximum delay in ms, short enough that chats recover quickly after a database outage of a
- * minute.
+ * The maximum delay in ms, short enough that chats recover quickly after the database was
+ * unreachable for a minute.
  */
 const MAX_MS = 5_000;
 
 /**
  * Computes the delay in ms after the `attempt`th failure in a row (from 1). `random` in [0, 1)
- * spreads retries between half of the delay and all of it.
+ * spreads retries between half and all of the delay.
  */
 export function computeRetryPause(attempt: number, random: number): number {
   const pause = Math.min(MAX_MS, FIRST_MS * 2 ** (attempt - 1));
@@ -109,7 +109,7 @@ export function computeRetryPause(attempt: number, random: number): number {
 
 /**
  * Does all due work and returns when more will be due (ms since the Unix epoch), or null if nothing
- * is planned. Each due item is a row, which only one process can claim. Repeated, late or
+ * is scheduled. Each due item is a row, which only one process can claim. Repeated, late or
  * concurrent calls must do no harm.
  */
 export type Schedule = (signal: AbortSignal) => Promise<number | null>;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(workers.splice(0).map((worker) => worker.close(1_000))));
 afterAll(() => scene.close());
 
-/** An event in a conversation, some ms after the previous one. */
+/** An event in a conversation, a number of ms after the previous event. */
 interface Event {
   readonly afterMs: number;
   readonly what: 'message' | 'message without wake-up' | 'stop' | 'lease lost';
@@ -99,7 +99,7 @@ async function startWorker(
 
 const newDiary = (): Diary => ({ running: new Map(), answered: new Map(), overlaps: 0 });
 
-/** Expects every answer to be in order and given at most once. */
+/** Checks that every answer is in order and given at most once. */
 function expectInOrder(diary: Diary, names: readonly string[]): void {
   for (const name of names) {
     const numbers = (diary.answered.get(name) ?? []).map((id) => Number(id.split('_')[1]));
@@ -109,7 +109,7 @@ function expectInOrder(diary: Diary, names: readonly string[]): void {
 
 describe('a lane worker', () => {
   it.each(['collect', 'followup', 'steer', 'interrupt'] as const)(
-    '[D02] [D03] never overlaps turns of a conversation, keeps their order and leaves no message unanswered, for random timings (%s)',
+    '[D02] [D03] never runs two turns of a conversation at once, keeps their order and leaves no message unanswered, for random timings (%s)',
     async (mode) => {
       const diary = newDiary();
       await startWorker(randomTurn(diary, 15), 'one', mode);
@@ -158,7 +158,7 @@ describe('a lane worker', () => {
     );
   });
 
-  it('[D02] runs a lane once at a time, even when a wake-up is delivered twice', async () => {
+  it('[D02] runs a lane only once at a time, even when a wake-up is delivered twice', async () => {
     let handler: WakeUpHandler = async () => null;
     const queue = silentQueue(
       async () => 'stored',
@@ -203,7 +203,7 @@ describe('a lane worker', () => {
     expect(most).toBe(2);
   });
 
-  it('[D13] asks a queue that refuses wake-ups once per sweep, not once per conversation', async () => {
+  it('[D13] tries a queue that refuses wake-ups once per sweep, not once per conversation', async () => {
     const chats = Array.from({ length: 20 }, (_, nth) => `refused-${nth}`);
     for (const chat of chats) await scene.write(chat);
     let asked = 0;
@@ -219,7 +219,7 @@ describe('a lane worker', () => {
     expect(asked).toBe(1);
   });
 
-  it('[U12] [G05] refreshes the pages at all gateways if a message waits that no turn may take', async () => {
+  it('[U12] [G05] refreshes the pages at all gateways if a message waits that turns may not claim', async () => {
     const events: LiveEvent[] = [];
     const unsubscribe = scene.bus.subscribe((event) => events.push(event));
     const { store } = scene;
@@ -258,7 +258,7 @@ describe('a lane worker', () => {
     await scene.stop('asks');
   });
 
-  it('[D02] does not make a conversation wait for another one', async () => {
+  it('[D02] does not delay a conversation because of another one', async () => {
     const seen: string[] = [];
     let release = (): void => {};
     const slow = new Promise<void>((resolve) => {
@@ -279,7 +279,7 @@ describe('a lane worker', () => {
     expect(seen.at(-1)).toBe('slow');
   });
 
-  it('[D01] finds unfinished work of an earlier process at startup', async () => {
+  it("[D01] finds an earlier process's unfinished work at startup", async () => {
     await scene.write('left');
     await startWorker(async (turn, lease) => void (await scene.answer(turn, lease)), 'next');
     await expect.poll(() => scene.outcomes('left')).toEqual(['answered']);
@@ -302,7 +302,7 @@ describe('a lane worker', () => {
 });
 
 describe('a lane worker that is stuck', () => {
-  it('[D13] [D04] releases a lane whose lease is lost, even if its turn never ends, and lets that turn write nothing', async () => {
+  it("[D13] [D04] releases a lane whose lease is lost, even if its turn never ends, and refuses that turn's writes", async () => {
     const stuck = Promise.withResolvers<void>();
     const wrote: boolean[] = [];
     let turns = 0;
@@ -322,7 +322,7 @@ describe('a lane worker that is stuck', () => {
     await expect.poll(() => wrote).toEqual([false]);
   });
 
-  it('[D13] takes no messages while it cannot reach the database, and resumes afterwards', async () => {
+  it('[D13] does not claim messages while it cannot reach the database, and resumes afterwards', async () => {
     let isAway = true;
     const { lanes } = scene.store;
     const reach = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -401,7 +401,7 @@ describe('a lane worker that shuts down', () => {
   });
 });
 
-/** Creates a queue that delivers no wake-ups. */
+/** Creates a queue that does not deliver wake-ups. */
 function silentQueue(
   rewake: WakeUpQueue['rewake'],
   onWork: (handler: WakeUpHandler) => void = () => {},

@@ -8,11 +8,11 @@ import type { Rewoken, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker that serves many conversations in parallel, each with one turn at a time. */
 export interface LaneWorker {
-  /** Takes no new conversations, waits up to `graceMs` for running turns, then hands them back. */
+  /** Stops taking conversations, waits up to `graceMs` for running turns, then hands them back. */
   close(graceMs: number): Promise<void>;
 }
 
-/** What the worker needs in addition to the lane's own dependencies. */
+/** What the worker needs in addition to the dependencies of a lane. */
 export interface LaneWorkerOptions {
   readonly queue: WakeUpQueue;
   readonly bus: LiveBus;
@@ -22,9 +22,11 @@ export interface LaneWorkerOptions {
 }
 
 const SWEEP_BATCH = 500;
-/** The delay before retrying a lane that an earlier run in this process has not left yet, in ms. */
+/**
+ * The delay before retrying a lane on which an earlier run in this process is still working, in ms.
+ */
 const STILL_HERE_MS = 500;
-/** How long a turn may continue after its signal fired before its lane is released, in ms. */
+/** How long a turn may continue after its signal has fired before its lane is released, in ms. */
 const LET_GO_MS = 1_000;
 /** The poll interval while the database is unreachable, in ms. */
 const CUT_OFF_LOOK_MS = 500;
@@ -33,9 +35,9 @@ const CUT_OFF_LOOK_MS = 500;
  * Starts a lane worker: it answers wake-ups, obeys `/stop`, and sweeps for lanes whose wake-up was
  * lost. If the queue does not deliver a wake-up, the sweep runs the lane itself, within the same
  * concurrency limit, so no conversation depends on the queue (D13). When a lease is lost, its lane
- * is released even if the turn is still running. While the database is unreachable, no lane is
- * taken. In both cases another worker takes over, and the fencing token keeps the abandoned turn
- * from writing.
+ * is released even if the turn is still running. While the database is unreachable, the worker does
+ * not start on any lane. In both cases, another worker takes over, and the fencing token prevents
+ * the abandoned turn from writing.
  */
 export async function startLaneWorker(
   deps: LaneDeps,
@@ -65,7 +67,8 @@ export async function startLaneWorker(
     }
   };
   const work: WakeUpHandler = async (conversationId, signal) => {
-    // A wake-up that seemed stalled is redelivered, so the first run must leave the lane first.
+    // A wake-up that seemed to be stalled is redelivered, so the first run must leave the lane
+    // first.
     if (cutOff.isSuspected() || running.has(conversationId)) return STILL_HERE_MS;
     // The sweep may have filled the slots while the queue was unreachable.
     if (running.size >= options.concurrency) return STILL_HERE_MS;
@@ -113,9 +116,9 @@ export async function startLaneWorker(
 }
 
 /**
- * Wakes the conversations found by a sweep, and returns those that the queue does not deliver: it
- * refuses their wake-up, or it already had the wake-up at the previous sweep. Two workers may
- * return the same conversation; the lease decides which of them runs it.
+ * Wakes the conversations found by a sweep, and returns those whose wake-up the queue does not
+ * deliver: it refuses the wake-up, or it already had the wake-up at the previous sweep. Two workers
+ * may return the same conversation; the lease decides which of them runs it.
  */
 function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
   let woken: ReadonlySet<string> = new Set();
@@ -124,11 +127,12 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
     const undelivered: string[] = [];
     let refuses = false;
     for (const id of found) {
-      // A refusal can take as long as a command timeout, so the first one ends the requests of the
-      // sweep.
+      // A refusal can take as long as a command timeout, so the sweep does not try any more after
+      // the first refusal.
       const wakeUp: Rewoken = refuses ? 'refused' : await queue.rewake(id);
       refuses = wakeUp === 'refused';
-      // A delay ends by itself, and a lane that has just failed should not be retried sooner.
+      // A delayed job runs by itself later, and a lane that has just failed should not be retried
+      // sooner.
       if (wakeUp === 'delayed') continue;
       wokenNow.add(id);
       if (refuses || woken.has(id)) undelivered.push(id);
@@ -139,7 +143,7 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
 }
 
 /**
- * Resolves, for a turn that ignores its signal, to the delay in ms after which another worker may
+ * For a turn that ignores its signal: resolves to the delay in ms after which another worker may
  * take the lane.
  */
 async function waitForUnresponsiveTurn(signal: AbortSignal): Promise<number> {

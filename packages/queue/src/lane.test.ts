@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Starts the lane's turn as a different worker does. */
+/** Starts the lane's turn the way another worker would. */
 function beginElsewhere(conversationId: string, leaseMs: number, owner = 'another') {
   const work = { conversationId, owner, leaseMs };
   return scene.store.lanes.begin(work, 'collect', `${owner} in ${conversationId}`, Date.now());
@@ -108,7 +108,7 @@ describe('a lane of messages', () => {
       expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual(given);
     });
 
-    it('[D13] [U12] reports nothing as given up if nothing was: its messages still wait, or are gone', async () => {
+    it('[D13] [U12] does not report messages as given up if they still wait or no longer exist', async () => {
       const nothing = { turns: [], notices: 0, logs: 0 };
       const after = () => runAfter('claim-4', { hangs: 2, deaths: 0 });
       const id = await scene.write('claim-4');
@@ -127,14 +127,14 @@ describe('a lane of messages', () => {
       expect(await after()).toEqual(nothing);
     });
 
-    it('[D13] claims the turn anyway if no people write in the lane', async () => {
+    it('[D13] claims the turn anyway if the lane does not contain messages from people', async () => {
       await scene.write('sub:claim');
       const { turns } = await runAfter('sub:claim', { hangs: 2, deaths: 0 });
       expect(turns).toHaveLength(1);
     });
   });
 
-  it('[D16] releases the lane with the commit of a turn when no message is waiting, without another query', async () => {
+  it("[D16] releases the lane together with the turn's commit, without another query, when no message is waiting", async () => {
     await scene.write('leaves');
     const asked: string[] = [];
     const lanes = { ...scene.store.lanes };
@@ -156,7 +156,7 @@ describe('a lane of messages', () => {
     expect((await beginElsewhere('leaves', 1)).kind).toBe('turn');
   });
 
-  it('[D03] keeps the lane with the commit of a turn while messages wait for the next turn', async () => {
+  it("[D03] keeps the lane after the turn's commit while messages wait for the next turn", async () => {
     const [first] = [await scene.write('stays')];
     const turns: (readonly string[])[] = [];
     const ends: string[] = [];
@@ -171,7 +171,7 @@ describe('a lane of messages', () => {
     expect(ends).toEqual(['committed', 'left']);
   });
 
-  it('[D02] belongs to the next worker once it has been released, even if the turn runs on after its commit', async () => {
+  it('[D02] belongs to the next worker once it has been released, even if the turn keeps running after its commit', async () => {
     await scene.write('after');
     const stop = new AbortController();
     const deps = scene.laneDeps(
@@ -208,7 +208,7 @@ describe('a lane of messages', () => {
     expect(turns.map(({ length }) => length)).toEqual([1, 2]);
   });
 
-  it('[D03] answers messages one by one in the mode "followup", without a pause', async () => {
+  it('[D03] answers messages one by one in followup mode, without a pause', async () => {
     const turns: (readonly string[])[] = [];
     const written = [await scene.write('follow'), await scene.write('follow')];
     const run = async (
@@ -222,7 +222,7 @@ describe('a lane of messages', () => {
     expect(turns).toEqual(written.map((id) => [id]));
   });
 
-  it('[F08] releases the lane while an album may be incomplete, before or after a turn, without waiting for other messages', async () => {
+  it('[F08] releases the lane while an album may be incomplete, before or after a turn, instead of waiting for other messages', async () => {
     const lengths: number[] = [];
     const deps = scene.laneDeps(async (turn, lease) => {
       lengths.push(turn.messages.length);
@@ -239,7 +239,7 @@ describe('a lane of messages', () => {
     expect(lengths).toEqual([1, 1]);
   });
 
-  it('[D02] leaves the lane to the worker that holds it, and returns when to check again', async () => {
+  it('[D02] leaves the lane to the worker that holds it, and reports when to check again', async () => {
     await scene.write('held');
     await beginElsewhere('held', 5_000);
     const deps = scene.laneDeps(async () => {
@@ -250,7 +250,7 @@ describe('a lane of messages', () => {
     expect(again).toBeLessThanOrEqual(5_000);
   });
 
-  it('[D02] ends its turn as soon as the lease is lost, and refuses the commit of that turn', async () => {
+  it("[D02] ends its turn as soon as the lease is lost, and refuses that turn's commit", async () => {
     await scene.write('lost');
     const stop = new AbortController();
     const deps = scene.laneDeps(
@@ -310,7 +310,7 @@ describe('a lane of messages', () => {
     expect(await scene.outcomes('full disk')).toEqual(['answered']);
   });
 
-  it('does not fail a finished turn when the lane cannot be released', async () => {
+  it('does not fail a finished turn if the lane cannot be released', async () => {
     await scene.write('kept');
     const { log, lines } = createRecordingLogger();
     const lanes = {
@@ -348,7 +348,7 @@ describe('a lane of messages', () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  it('starts no turn after it was told to stop', async () => {
+  it('does not start a turn after it was told to stop', async () => {
     await scene.write('stopped');
     const stop = new AbortController();
     stop.abort('handed-back');
@@ -368,11 +368,11 @@ describe('stopReasonOf', () => {
     },
   );
 
-  it('returns no stop reason while the turn may continue', () => {
+  it('returns null while the turn may continue', () => {
     expect(getStopReason(new AbortController().signal)).toBeNull();
   });
 
-  it('returns handed-back when the signal has no reason', () => {
+  it('returns handed-back when the signal does not have a reason', () => {
     expect(getStopReason(AbortSignal.abort())).toBe('handed-back');
   });
 });

@@ -44,7 +44,7 @@ export interface LaneDeps {
   readonly runTurn: RunTurn;
   readonly busy: BusyPolicy;
   readonly collectPauseMs: number;
-  /** This worker's name in the lease. */
+  /** The name under which this worker holds the lease. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -52,17 +52,23 @@ export interface LaneDeps {
   readonly log: Logger;
   /** The lifetime of a lease without renewal, in ms; defaults to `LEASE_MS`. */
   readonly leaseMs?: number;
-  /** Renews the lease together with those of other lanes; when absent, each lane renews its own. */
+  /**
+   * Renews the lease together with those of other lanes; if absent, each lane renews its own lease.
+   */
   readonly keepLease?: KeepLease;
-  /** Records claims, because a claim may crash the process; if absent, nothing is recorded. */
+  /**
+   * Records which lanes are being claimed, because a claim may crash the process; if absent,
+   * nothing is recorded.
+   */
   readonly work?: WorkRecord | undefined;
   /**
    * Notifies the chat that its messages were given up because claiming them crashes the process.
    */
   readonly notifyGivenUp?: (route: ReplyRoute) => Promise<void>;
   /**
-   * Called if messages wait and no turn may take them, because a person leads the conversation or
-   * its turn is suspended. Otherwise, whoever watches the conversation sees the turn.
+   * Called if messages wait that turns may not claim, because a person has taken over the
+   * conversation or its turn is suspended. In all other cases, whoever watches the conversation
+   * sees the turn.
    */
   readonly onHeldUp?: () => void;
   /**
@@ -74,17 +80,17 @@ export interface LaneDeps {
 
 /**
  * The maximum delay before a busy lane is checked again, in ms. The lane's holder may release it
- * early, and until then wake-ups for a message that the holder has just missed are dropped as
- * duplicates.
+ * early. Until the lane is checked again, wake-ups for a message that the holder has just missed
+ * are dropped as duplicates.
  */
 const RECHECK_MS = 1_000;
 
 /**
- * Works on one conversation until no message waits (D02): takes the lease, claims and runs a turn,
- * commits. A commit that finds no waiting message also releases the lane; after any other commit,
- * this function claims again. Returns the delay in ms before the next attempt if another worker
- * holds the lane or a burst may be incomplete, otherwise null. Throws the error of `runTurn` after
- * releasing the lane.
+ * Works on one conversation until no message waits (D02): acquires the lease, claims and runs
+ * turns, and commits them. If a commit does not find a waiting message, it also releases the lane;
+ * after any other commit, this function claims again. Returns the delay in ms before the next
+ * attempt if another worker holds the lane or a burst may be incomplete; otherwise returns null.
+ * Throws the error of `runTurn` after releasing the lane.
  */
 export async function runLane(
   deps: LaneDeps,
@@ -139,8 +145,8 @@ function recordClaim<Claimed>(
 
 /**
  * Gives up the waiting messages if claiming them has crashed the process too often. Lanes without
- * people are always claimed: Parley writes their messages itself, and more than one turn depends on
- * them.
+ * people are always claimed, because Parley itself writes their messages, and giving them up would
+ * affect more than one turn.
  */
 async function giveUpIfFatal(
   deps: LaneDeps,
@@ -168,7 +174,7 @@ export function isCutOff(error: unknown): boolean {
 
 /**
  * How the work on a lane ended. `left`: the lane is already released. `again`: the delay in ms
- * before the next claim, or null when no message waits.
+ * before the next claim; null if no message waits.
  */
 interface LaneEnding {
   readonly left: boolean;
@@ -205,7 +211,7 @@ async function runTurns(
   return ENDED;
 }
 
-/** Wraps the error of a turn with the turn's id. */
+/** Adds the turn's id to its error. */
 class TurnFailedError extends Error {
   readonly turnId: string;
 

@@ -42,7 +42,7 @@ const OUTCOMES: Readonly<Record<Outcome, true>> = {
 };
 
 describe('live events between processes', () => {
-  it.each(Object.values(EXAMPLES))('arrive as they were sent: $type', (event) => {
+  it.each(Object.values(EXAMPLES))('arrive unchanged: $type', (event) => {
     expect(decodeEvents('two', encodeEvents('one', [event]))).toEqual([event]);
   });
 
@@ -54,7 +54,7 @@ describe('live events between processes', () => {
     expect(decodeEvents('two', text)).toEqual([{ type: 'turn-ended', ...turn, outcome }]);
   });
 
-  it('sends no texts from the outbox', () => {
+  it('does not send text from the outbox', () => {
     const due = EXAMPLES['delivery-due'];
     expect(toForeignEvent({ ...due, fresh: { parts: [], createdAt: 1 } })).toEqual(due);
     expect(toForeignEvent(EXAMPLES['turn-delta'])).toBe(EXAMPLES['turn-delta']);
@@ -71,7 +71,7 @@ describe('live events between processes', () => {
   });
 
   it.each(['', 'null', '[]', '{"from":"one"}', '{"events":[]}'])(
-    'decodes no events from "%s"',
+    'does not decode any events from "%s"',
     (text) => {
       expect(decodeEvents('two', text)).toEqual([]);
     },

@@ -6,7 +6,7 @@ import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { createLocalBus } from './local-bus.ts';
 import { type LaneScene, openLaneScene } from './testing/lane-scene.ts';
 
-/** The lease is renewed after 300 ms, as the real lease of 8 s is renewed after 2.4 s. */
+/** The lease is renewed after 300 ms, just as the real lease of 8 s is renewed after 2.4 s. */
 const LEASE_MS = 1_000;
 
 let scene: LaneScene;

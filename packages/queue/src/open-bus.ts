@@ -15,8 +15,8 @@ export async function openBus(options: BusOptions): Promise<OpenBus> {
 }
 
 /**
- * Wakes the deliveries to a chat: directly in this process, and with a single publish in the
- * gateway that is connected to the account.
+ * Wakes the deliveries to a chat: directly in this process, and with one publish in the gateway
+ * that is connected to the account.
  */
 export type WakeDelivery = (
   channel: string,

@@ -10,7 +10,8 @@ export const MAX_PUT_OFF_MS = 5_000;
 const WATCHED = 10_000;
 
 /**
- * Identifies one delay of a job: a job that has started since then is delayed for another reason.
+ * Identifies one delay of a job: if the job has started since then, it is delayed for another
+ * reason.
  */
 interface DelayedRun {
   readonly jobId: string;
@@ -18,10 +19,10 @@ interface DelayedRun {
 }
 
 /**
- * Detects delayed jobs that are overdue. BullMQ stores the wall-clock time at which a job is due,
- * so after the clock is set back the job is late by that amount, and meanwhile all wake-ups for its
- * key are dropped as duplicates. Therefore the delay is measured as the monotonic time during which
- * sweeps have seen the same delayed job.
+ * Detects delayed jobs that are overdue. BullMQ stores the wall-clock time at which a job is due.
+ * If the clock is set back, the job is late by that amount, and until then all wake-ups for its key
+ * are dropped as duplicates. The delay is therefore measured in monotonic time, for as long as
+ * sweeps see the same delayed job.
  */
 export function watchDelayedJobs(monotonic: Monotonic): (key: string, run: DelayedRun) => boolean {
   const seen = new BoundedMap<string, DelayedRun & { readonly since: number }>(WATCHED);

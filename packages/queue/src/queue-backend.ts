@@ -7,7 +7,7 @@ export interface WakeUp {
   readonly key: string;
 }
 
-/** The BullMQ worker settings that Parley uses; the backend adds its connection. */
+/** The BullMQ worker settings that Parley uses; the backend adds its own connection. */
 export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
 
 /** The part of a BullMQ queue that Parley uses. */
@@ -42,7 +42,7 @@ export interface QueueBackend {
    * error.
    */
   failed(error: unknown, message: string, facts?: { readonly key: string }): QueueError;
-  /** Writes a small value; rejects if the store is not writable. */
+  /** Writes a small value; rejects if nothing can be written. */
   check(): Promise<void>;
   close(): void;
 }

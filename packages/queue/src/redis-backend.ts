@@ -18,11 +18,12 @@ import type {
 import { getQueuePrefix, type RedisLocation } from './redis-location.ts';
 
 /**
- * Changes three behaviors of BullMQ. With delayed jobs, BullMQ blocks up to 10 s in one command,
- * which is too long to detect a silent connection. BullMQ fetches another job whenever one
- * completes, although the worker also does so whenever it is not waiting for a job. It also fetches
- * right after the job that ended a wait, although that job usually came alone: handing out a job
- * sets the marker that ends the next wait immediately, so the fetch after that wait is enough.
+ * Changes three behaviors of BullMQ. If there are delayed jobs, BullMQ blocks for up to 10 s in one
+ * command, which is too long to detect a silent connection. Whenever a job completes, BullMQ
+ * fetches another one, although the worker also does so whenever it is not waiting for a job.
+ * BullMQ also fetches right after the job that ended a wait, although that job usually came alone.
+ * Handing out a job sets the marker that immediately ends the next wait, so the fetch after that
+ * wait is enough.
  */
 const createBackend: typeof createRedisBackend = (...options) => {
   const backend = createRedisBackend(...options);
@@ -52,9 +53,10 @@ const CHECK_LIVES_SECONDS = 60;
 const NO_JOB = [null, 0, 0, 0];
 
 /**
- * Opens BullMQ on Redis. The queue sends wake-ups over a connection that fails at once while Redis
- * is unreachable. Each worker has a connection that waits for Redis, and BullMQ opens another one
- * for its blocking commands. Also resolves while Redis is unreachable; the connections keep trying.
+ * Opens BullMQ on Redis. The queue sends wake-ups over a connection that fails immediately while
+ * Redis is unreachable. Each worker has a connection that waits for Redis, and BullMQ opens another
+ * one for its blocking commands. Also resolves while Redis is unreachable; the connections keep
+ * trying.
  */
 export async function openRedisBackend(
   place: RedisLocation,

@@ -14,16 +14,16 @@ import { getRedisKeyPrefix } from './redis-location.ts';
 type Topic = NonNullable<BusOptions['receives']>;
 
 /**
- * The interval at which the subscribed connection, which otherwise expects no replies, sends a
+ * The interval at which the subscribed connection, which otherwise does not expect replies, sends a
  * ping, in ms.
  */
 const PING_MS = 5_000;
 
 /**
  * Opens live events between processes over Redis pub/sub. Events are not stored, so no data can
- * accumulate. Listeners in this process are called synchronously and without Redis; events from
+ * accumulate. Listeners in this process are called synchronously and without Redis. Events from
  * other processes arrive in the order in which they were sent. Events published while Redis is
- * unreachable are lost to the other processes.
+ * unreachable do not reach other processes.
  */
 export async function openRedisBus(options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const { log, receives } = options;
@@ -79,11 +79,14 @@ function getTopic({ type }: LiveEvent): Topic {
 
 interface EventSender {
   send(event: LiveEvent): void;
-  /** Waits for the message currently being sent, and sends no more. */
+  /** Waits for the message that is being sent, and then stops sending. */
   close(): Promise<void>;
 }
 
-/** Sends one message at a time, so that events published meanwhile are joined in the next batch. */
+/**
+ * Sends one message at a time, so that events published in the meantime are joined in the next
+ * batch.
+ */
 function createSender(
   publish: (text: string) => Promise<unknown>,
   self: string,

@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/core';
 
 /** The Redis address and its credentials; for one server, `url` is enough. */
 export interface RedisLocation {
-  /** `redis://`, or `rediss://` with TLS, with host, port, user, password and database number. */
+  /** `redis://`, or `rediss://` for TLS, with host, port, user, password and database number. */
   readonly url: string;
   /**
    * The prefix for every key and channel, so that several installations can share one Redis server;
@@ -37,15 +37,15 @@ export function getRedisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'pr
 }
 
 /**
- * Returns the key prefix for one queue. Redis Cluster hashes only the part in braces, so all keys
- * of a queue are on one node, as BullMQ’s scripts require, while different queues may be on
- * different nodes.
+ * Returns the prefix for all keys of one queue. Redis Cluster hashes only the part in braces, so
+ * all keys of a queue are on one node, as BullMQ’s scripts require, while different queues may be
+ * on different nodes.
  */
 export function getQueuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
   return `{${getRedisKeyPrefix(place)}:${queue}}`;
 }
 
-/** A queue failure, which never affects the messages in the tables. */
+/** A failure of the queue, which never affects the messages in the tables. */
 export class QueueError extends ParleyError {}
 
 /** Shows only the scheme of the URL, because the rest may contain a password. */

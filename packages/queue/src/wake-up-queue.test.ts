@@ -11,7 +11,7 @@ const redisUrl = inject('redisUrl');
 describe('wake-ups in memory', () => behaviour('memory:'));
 describe.runIf(redisUrl)('wake-ups on Redis', () => behaviour(redisUrl ?? ''));
 
-/** Declares the tests that every backend must pass. */
+/** Declares the tests that must pass with every backend. */
 function behaviour(url: string): void {
   const { log, lines } = createRecordingLogger();
   const workers: WakeUpWorker[] = [];
@@ -52,7 +52,7 @@ function behaviour(url: string): void {
     expect(started.sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('[D02] runs a key once at a time, and once again for all wake-ups that arrived in the meantime', async () => {
+  it('[D02] never runs a key twice at the same time, and runs it once more for all wake-ups that arrived during a run', async () => {
     let running = 0;
     let most = 0;
     let runs = 0;
@@ -95,7 +95,7 @@ function behaviour(url: string): void {
     expect(await idle.depth()).toEqual({ waiting: 1, active: 0, delayed: 0 });
   });
 
-  it("[D02] runs more keys than the workers' concurrency allows at one time, and delayed keys on time", async () => {
+  it("[D02] runs more keys than the workers' concurrency allows at the same time, and delayed keys on time", async () => {
     const runs = new Map<string, number>();
     const handler: WakeUpHandler = async (key) => {
       runs.set(key, (runs.get(key) ?? 0) + 1);
@@ -113,7 +113,7 @@ function behaviour(url: string): void {
     await expect.poll(() => Object.fromEntries(runs), { timeout: 10_000 }).toEqual(expected);
   });
 
-  it('count once while they wait', async () => {
+  it('counts repeated wake-ups once while they wait', async () => {
     const queue = await open();
     for (let i = 0; i < 5; i += 1) await queue.wake('waiting');
     let runs = 0;

@@ -10,12 +10,12 @@ import type { RedisLocation } from './redis-location.ts';
 /** A running consumer of wake-ups. */
 export interface WakeUpWorker {
   /**
-   * Takes no new keys until `resume`; running work continues. A key that is already being fetched
-   * may still be delivered.
+   * Stops taking new keys until `resume`; running work continues. A key that is already being
+   * fetched may still be delivered.
    */
   pause(): void;
   resume(): void;
-  /** Takes no new keys, waits up to `graceMs` for running ones, then aborts them. */
+  /** Stops taking new keys, waits up to `graceMs` for running work, then aborts it. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -23,8 +23,9 @@ export interface WakeUpWorker {
 export type QueueDepth = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
 /**
- * Notifies some worker that a key has work, with at most one run per key at a time. A wake-up
- * carries no data, because work is stored in the tables, so losing or repeating it does no harm.
+ * Notifies some worker that a key has work, with at most one run per key at a time. A wake-up does
+ * not carry data, because work is stored in the tables. Losing or repeating a wake-up is therefore
+ * harmless.
  */
 export interface WakeUpQueue {
   /**
@@ -32,9 +33,9 @@ export interface WakeUpQueue {
    */
   wake(key: string): Promise<void>;
   /**
-   * Adds a wake-up for a sweep, which has found that no live worker has this key. An active job for
-   * the key must therefore belong to a stuck worker, and does not suppress the wake-up. Never
-   * throws.
+   * Adds a wake-up for a sweep, which has found that no live worker has this key. If the key has an
+   * active job, the job must therefore belong to a stuck worker, so it does not suppress the
+   * wake-up. Never throws.
    */
   rewake(key: string): Promise<Rewoken>;
   /** Starts a worker; resolves once it is waiting for jobs. */
@@ -42,8 +43,8 @@ export interface WakeUpQueue {
   /** Counts wake-ups by state; rejects if the queue does not answer. */
   depth(): Promise<QueueDepth>;
   /**
-   * Rejects if the queue does not answer or accepts no wake-ups, for example because it is full or
-   * a read-only replica.
+   * Rejects if the queue does not answer or does not accept wake-ups, for example because it is
+   * full or a read-only replica.
    */
   check(): Promise<void>;
   /**
@@ -61,17 +62,18 @@ export interface WakeUpQueue {
 export type Rewoken = 'stored' | 'waiting' | 'delayed' | 'refused';
 
 /**
- * The states of a wake-up that a worker will still receive. Delayed wake-ups are checked
- * separately; in any other state the job is being processed or was left by a crashed worker.
+ * The states of a wake-up that some worker will still receive. Delayed wake-ups are checked
+ * separately. In any other state, the job is being processed or was left behind by a crashed
+ * worker.
  */
 const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
 
 /**
  * A crashed worker is detected within 10 s. Locks are renewed by timer, so workers with long turns
  * are never considered dead. If a lock is lost, for example because Redis lost its data, the work
- * continues: another worker that gets the key finds the lease in the tables, or finds that the key
- * is already running in its own process. Repeating a wake-up is harmless, so a job may stall many
- * times before BullMQ gives it up.
+ * continues. Another worker that gets the key finds the lease in the tables, or finds that its own
+ * process is already running the key. Repeating a wake-up is harmless, so a job may stall many
+ * times before BullMQ abandons it.
  */
 const TUNING = {
   lockDuration: 8_000,
@@ -94,7 +96,9 @@ export interface TurnQueueOptions
 /** The queue's name in Redis keys, metrics and traces. */
 export const TURNS = 'turns';
 
-/** Opens the queue of conversations with work. Throws QueueError for an unsupported URL. */
+/**
+ * Opens the queue of conversations that have work to do. Throws QueueError for an unsupported URL.
+ */
 export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQueue> {
   const backend = await openBackend(options, options);
   const { monotonic, random } = { ...systemTime, ...options };
@@ -152,7 +156,10 @@ export async function openTurnQueue(options: TurnQueueOptions): Promise<WakeUpQu
       try {
         await backend.check();
       } catch (error) {
-        throw backend.failed(error, 'the queue accepts no wake-ups; the sweep will find the work');
+        throw backend.failed(
+          error,
+          'the queue does not accept wake-ups; the sweep will find the work',
+        );
       }
     },
     work: (handler, concurrency) =>
@@ -212,7 +219,7 @@ const TELL_MS = 1_000;
 
 /**
  * Resolves shortly after the work is done, so that closing does not wait for Redis, as BullMQ
- * would. If a completion was not recorded, the key is delivered again, which does no harm.
+ * would. If a completion was not recorded, the key is delivered again, which is harmless.
  */
 async function waitForCompletion(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running);

@@ -10,7 +10,7 @@ const Name = z
 const TimeZone = z
   .string()
   .refine(isTimeZone, 'a time zone by its IANA name, such as Europe/Berlin or UTC')
-  .describe('IANA time zone of the agent. Default: the time zone of the machine.');
+  .describe("The agent's IANA time zone. Default: the machine's time zone.");
 
 function isTimeZone(timeZone: string): boolean {
   try {
@@ -33,7 +33,7 @@ const PromptFiles = defineSection('How much of the workspace files a prompt cont
     .max(1_000_000)
     .optional()
     .describe(
-      'Characters of one file; a longer file is truncated with a notice. Default: 4,000 in mushroom, 65,536 in neomagi, otherwise 20,000.',
+      'Maximum number of characters from one file; a longer file is truncated with a notice. Default: 4,000 in mushroom, 65,536 in neomagi, otherwise 20,000.',
     ),
   totalFileCharacters: z
     .int()
@@ -41,7 +41,7 @@ const PromptFiles = defineSection('How much of the workspace files a prompt cont
     .max(10_000_000)
     .optional()
     .describe(
-      'Characters of all files together in layouts that show them in one layer (mushroom, openclaw). Default: 12,000 in mushroom.',
+      'Maximum number of characters from all files together, in layouts that show them in one layer (mushroom, openclaw). Default: 12,000 in mushroom.',
     ),
   dailyNotes: wholeNumber(
     { min: 0, max: 31, default: 2 },
@@ -52,13 +52,13 @@ const PromptFiles = defineSection('How much of the workspace files a prompt cont
 /** `agent`: the default agent, its workspace and its prompt. */
 export const Agent = defineSection('The agent that answers.', {
   id: AgentName.default('main').describe('Identifies the agent in files and logs.'),
-  name: z.string().min(1).max(80).optional().describe('The name of the agent in its chats.'),
-  role: z.string().min(1).max(200).optional().describe('The role of the agent, in a few words.'),
+  name: z.string().min(1).max(80).optional().describe("The agent's name in its chats."),
+  role: z.string().min(1).max(200).optional().describe("The agent's role, in a few words."),
   emoji: z.string().min(1).max(16).optional().describe("An emoji shown beside the agent's name."),
   timeZone: TimeZone.optional(),
   clockMinutes: wholeNumber(
     { min: 1, max: 60, default: 10 },
-    'In the layouts mushroom and zeus, the time in the system prompt is rounded down to a multiple of this many minutes, so that providers can cache what follows it. The exact time is sent with the message.',
+    'In the mushroom and zeus layouts, the time in the system prompt is rounded down to a multiple of this many minutes, so that providers can cache what follows it. The exact time is sent with the message.',
   ),
   workspace: z
     .string()
@@ -66,15 +66,15 @@ export const Agent = defineSection('The agent that answers.', {
     .optional()
     .describe("Folder of the agent's Markdown files. Default: `workspace` in the data folder."),
   profile: Name.optional().describe(
-    'Name of a file in the folder `profiles`, without extension: it sets layout, persona, skills, tools and more together.',
+    'Name of a file in the `profiles` folder, without extension: it sets layout, persona, skills, tools and more together.',
   ),
   layout: z
     .enum(LAYOUT_NAMES)
     .optional()
-    .describe('Layout of the prompt. Default: the layout of the profile, or parley.'),
-  persona: Name.optional().describe('The persona of the agent: a file in the folder `personas`.'),
+    .describe("Prompt layout. Default: the profile's layout, or parley."),
+  persona: Name.optional().describe("The agent's persona: a file in the `personas` folder."),
   format: Name.optional().describe(
-    'Format of answers: plain, emotion_pipe, emotion_bracket, or a file in the folder `output-formats`.',
+    'Format of answers: plain, emotion_pipe, emotion_bracket, or a file in the `output-formats` folder.',
   ),
   responseFormat: ResponseFormat.optional().describe(
     'Answers for programs: json, or a JSON Schema that each answer must match.',
@@ -90,7 +90,7 @@ export const Agent = defineSection('The agent that answers.', {
     .optional()
     .describe('true: leaves AGENTS.md, SOUL.md and similar files out of the prompt.'),
   context: ContextSwitches.optional().describe(
-    'Blocks of the prompt about the turn. false leaves a block out; true includes it even if the layout does not (the diary in lab).',
+    'Prompt blocks about the turn. false leaves a block out; true includes it even if the layout does not (the diary in lab).',
   ),
   ephemeral: z
     .string()
@@ -122,7 +122,7 @@ const SkillEntry = z.strictObject({
 
 /** `skills`: the available skills and how the prompt shows them. */
 export const Skills = defineSection(
-  'Folders with instructions that the agent reads when a task requires them.',
+  'Folders with instructions that the agent reads when a task needs them.',
   {
     extra: z.array(z.string().min(1)).default([]).describe('Additional folders with skills.'),
     allow: z
@@ -168,7 +168,7 @@ export const Soul = defineSection("The agent's character (SOUL.md), and how it m
   ),
   humanEdits: defineChoice(
     ['until-first-proposal', 'propose', 'seed-only'],
-    'What happens to a text that a person writes when SOUL.md already exists. propose: it becomes a proposal and is evaluated like the agent’s own. seed-only: it is refused but kept for copying; only the agent proposes. until-first-proposal: like propose until the first proposal of the agent has been applied, then like seed-only.',
+    "What happens when a person writes a new text although SOUL.md already exists. propose: the text becomes a proposal and is evaluated like the agent's own. seed-only: it is refused but kept for copying; only the agent proposes. until-first-proposal: like propose until the agent's first proposal has been applied, then like seed-only.",
   ),
   judge: z
     .union([z.boolean(), z.string().min(1)])
@@ -197,20 +197,20 @@ export const Heartbeat = defineSection(
       .regex(/^(last|[a-z][a-z0-9-]*:\S+)$/, 'last, or an owner such as telegram:123456789')
       .default('last')
       .describe(
-        'Where alerts are sent: the direct chat of an owner (channel:userId), or last for the one in which an owner wrote most recently.',
+        "Where alerts are sent: an owner's direct chat (channel:userId), or last for the direct chat in which an owner wrote most recently.",
       ),
     quietHours: z
       .string()
       .regex(new RegExp(`^(off|${TIME}-${TIME})$`), 'off, or from-to such as 22:00-07:00')
       .default('22:00-07:00')
-      .describe('Alerts wait until these hours are over, in the time zone of the agent.'),
+      .describe("Alerts wait until these hours are over, in the agent's time zone."),
     repeatHours: numberField(
       { min: 0, max: 24 * 30, default: 24 },
       'The same alert is not sent again within this many hours.',
     ),
     tokensPerDay: wholeNumber(
       { above: 0, default: 250_000 },
-      'Maximum tokens for all runs of a day; the remaining runs wait.',
+      'Maximum tokens for all runs in a day; any remaining runs wait.',
     ),
     steps: wholeNumber(
       { min: 1, max: 50, default: 10 },
@@ -276,7 +276,7 @@ const Speech = z
     ),
     maxCharacters: wholeNumber(
       { min: 100, max: 4_096, default: 1_500 },
-      'Maximum length of text that is spoken; only the beginning of a longer text is.',
+      'Maximum length of text that is spoken; if a text is longer, only its beginning is spoken.',
     ),
     when: defineChoice(
       ['voice', 'never', 'always'],
@@ -301,7 +301,7 @@ export const Media = defineSection('Pictures, voice messages and documents that 
   ),
   maxPersonMb: numberField(
     { min: 1, default: 200 },
-    "Maximum size of one person's stored files, in megabytes; must allow at least one message. Owners have no such limit in their direct chats.",
+    "Maximum size of one person's stored files, in megabytes; must allow at least one message. This limit does not apply to owners in their direct chats.",
   ),
   maxPersonFiles: wholeNumber(
     { min: 32, max: 10_000, default: 200 },
@@ -309,7 +309,7 @@ export const Media = defineSection('Pictures, voice messages and documents that 
   ),
   maxCharacters: wholeNumber(
     { min: 1_000, max: 1_000_000, default: 30_000 },
-    'Maximum text of all documents in a turn that the model is shown, in characters.',
+    'Maximum number of characters from all documents in a turn that the model is shown.',
   ),
   // Anthropic scales larger pictures down, which costs time
   // (https://docs.anthropic.com/en/docs/vision).

@@ -26,7 +26,8 @@ const inherited = (section: ZodSection, description: string) =>
 const { id: _, ...ownKeys } = stripDefaults(Agent);
 
 /**
- * One additional agent. Its keys have no defaults: `deriveAgents` determines the inherited values.
+ * One additional agent. Its keys do not have defaults: `deriveAgents` determines the inherited
+ * values.
  */
 const OtherAgent = z
   .strictObject({
@@ -54,13 +55,13 @@ const OtherAgent = z
       'Which calls need approval; missing keys are taken from `approvals`.',
     ),
     spend: inherited(Spend, 'Caps for this agent only; those in `spend` apply as well.'),
-    owners: Owners.optional().describe('The owners of this agent, instead of `owners`.'),
+    owners: Owners.optional().describe('The owners of this agent, instead of those in `owners`.'),
   })
   .describe(
     'An agent. Missing keys are inherited, except those that define the default agent itself.',
   );
 
-/** `agents`: additional agents by name, besides the default one in `agent` (F14). */
+/** `agents`: additional agents by name, in addition to the default agent in `agent` (F14). */
 export const Agents = z
   .record(AgentName, OtherAgent)
   .default({})
@@ -100,7 +101,7 @@ export const Routes = z
           .describe('Messages on this channel, such as telegram.'),
       })
       .refine((route) => ROUTE_KEYS.filter((key) => route[key] !== undefined).length <= 1, {
-        error: `one of ${ROUTE_KEYS.join(', ')} beside agent, or none of them`,
+        error: `at most one of ${ROUTE_KEYS.join(', ')} together with agent`,
       }),
   )
   .max(1_000)

@@ -51,7 +51,7 @@ function agentB(yaml: string, env = {}) {
 
 const NAMED = 'model: { provider: named, apiKey: key-of-all, model: large, choices: [small] }';
 
-describe('settings of several agents', () => {
+describe('settings for several agents', () => {
   it("[F14] inherit the file's sections, but nothing that defines the default agent itself", () => {
     const { b, settings } = agentB(`
 identity: { emoji: X }
@@ -78,12 +78,12 @@ agents: { b: }
         workspace: path('data/workspaces/b'),
       },
       skills: { ...skills, show: 'outline' },
-      // The agent has no caps, so only those of the installation apply.
+      // The agent has no caps of its own, so only those of the installation apply.
       spend: { perStrangerDaily: 'off', capOwners: true },
     });
   });
 
-  it("[F14] [P15] gives agents separate profiles: an agent's own keys override its profile, which overrides the file", () => {
+  it("[F14] [P15] allow separate profiles: an agent's own keys override its profile, which overrides the file", () => {
     const { b } = agentB(`
 owners: [telegram:1]
 tools: { block: [exec], maxSeconds: 5 }
@@ -110,7 +110,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
       'profile: named, model: { provider: named, apiKey: k }',
       { apiKey: 'k', model: 'small' },
     ],
-  ])('[F14] [G01] gives agents separate models: %s', (_what, own, model) => {
+  ])('[F14] [G01] allow separate models: %s', (_what, own, model) => {
     const { b } = agentB(`${NAMED}\nagents: { b: { ${own} } }`);
     if (typeof model === 'string') expect(b.model).toBe(model);
     else expect(b.model).toMatchObject(model);
@@ -122,7 +122,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     ['{ perPersonDaily: { usd: 1 } }', { perPersonDaily: { usd: 1 } }],
     ['{ perStrangerDaily: { usd: 1 } }', { perStrangerDaily: { usd: 1 } }],
   ])(
-    '[F14] [G17] gives an agent with spend %s only these caps, and a cap for strangers only if it is set',
+    '[F14] [G17] with spend %s contain only these caps, and a cap for strangers only if it is set',
     (spend, bounds) => {
       const { b } = agentB(`agents: { b: { spend: ${spend} } }`);
       expect(b.spend).toMatchObject(bounds);
@@ -130,7 +130,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     },
   );
 
-  it('[F14] [G18] keeps the secrets of agents, and reads references as numbers where numbers are expected', () => {
+  it("[F14] [G18] keep the agents' secrets, and read references as numbers where numbers are expected", () => {
     const yaml = `agents: { b: { name: "\${NAME}", heartbeat: { everyMinutes: "\${M}" },
       model: { provider: anthropic, apiKey: "\${KEY}" } }, c: { profile: own } }`;
     const { b, secrets } = agentB(yaml, { NAME: 'Ada-of-2026', M: '50', KEY: 'sk-of-agent-b' });
@@ -138,7 +138,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     expect(secrets.toSorted()).toEqual(['of-the-profile', 'sk-of-agent-b']);
   });
 
-  it('[F14] returns no additional agents when the file names none, and a complete default agent', () => {
+  it('[F14] do not contain additional agents when the file names none, but contain a complete default agent', () => {
     const loaded = getValidSettings(load('agent: { name: Ada }'));
     expect(loaded.agents.size).toBe(0);
     expect(loaded.settings).toMatchObject({ agent: { delegates: [] }, agents: {}, routes: [] });
@@ -146,7 +146,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
 
   const Key = fc.constantFrom('everyMinutes', 'repeatHours', 'steps');
   const Part = fc.dictionary(Key, fc.integer({ min: 5, max: 50 }));
-  it('[F14] takes each key from the agent, otherwise from the file, otherwise the default', () => {
+  it('[F14] take each key from the agent, or else from the file, or else the default', () => {
     const standard: Record<string, unknown> = { everyMinutes: 30, repeatHours: 24, steps: 10 };
     fc.assert(
       fc.property(Part, Part, (all, own) => {
@@ -161,10 +161,10 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
   });
 });
 
-describe('conflicting settings of agents', () => {
+describe('conflicting settings for agents', () => {
   it.each([
     ['agents: { Bo b: {} }', 'agents["Bo b"]', 'another key: lower-case letters, digits'],
-    ['agents: { main: {} }', 'agents.main', 'another name: "main" is the agent of the section'],
+    ['agents: { main: {} }', 'agents.main', 'another name: "main" is the agent in the'],
     ['agents: [b]', 'agents', 'a block'],
     ['agents: { b: x }', 'agents.b', 'a block'],
     [
@@ -230,7 +230,7 @@ describe('conflicting settings of agents', () => {
     expect(problem?.file).toBe(at === 'layout' ? path('data/profiles/broken.yaml') : undefined);
   });
 
-  it('[F14] [D12] refuses a second rule for the same chat and reports both lines', () => {
+  it('[F14] [D12] cause an error for a second rule for the same chat, with both lines', () => {
     const rule = '  - { agent: main, chat: "telegram:-1" }\n';
     const other = '  - { agent: main, person: "telegram:-1" }\n';
     const rest = '  - { agent: main }\n';

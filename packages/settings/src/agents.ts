@@ -27,11 +27,11 @@ interface AgentParts<Model> {
   readonly model: Model | undefined;
 }
 
-/** The profiles and models of the other agents as read from the file. */
+/** The other agents' profiles and models as read from the file. */
 interface AgentsRead<Model> {
   /**
-   * The profiles and models by agent name; the model is absent if the agent uses that of the
-   * default agent.
+   * The profiles and models by agent name; the model is absent if the agent uses the default
+   * agent's model.
    */
   readonly parts: ReadonlyMap<string, AgentParts<Model>>;
   readonly problems: readonly SettingsProblem[];
@@ -41,8 +41,8 @@ interface AgentsRead<Model> {
 }
 
 /**
- * Reads the profiles and models of all other agents; `main` is the validated model of the default
- * agent, or absent if it is invalid.
+ * Reads the profiles and models of all other agents; `main` is the default agent's validated model,
+ * or absent if it is invalid.
  */
 export function readAgents<Model>(
   source: SettingsSource,
@@ -73,13 +73,14 @@ export function readAgents<Model>(
 }
 
 function warnPluginsIgnored(at: SettingsPath, source: SettingsSource): SettingsProblem {
-  const expected = 'a profile without plugins: they are of the whole installation, in `plugins`';
+  const expected =
+    'a profile without plugins, which belong to the whole installation, in `plugins`';
   return toSettingsProblem({ kind: 'value', path: [...at, 'profile'], expected }, source);
 }
 
 /**
- * Reads the model of an agent: its own (a block or a word), one from `model.choices` by name, or
- * that of the profile.
+ * Reads an agent's model: its own (a block or a word), one from `model.choices` by name, or the
+ * profile's.
  */
 function readModel<Model>(
   written: unknown,
@@ -117,11 +118,11 @@ function readModel<Model>(
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
-/** Finds conflicts between the names and chats of agents. */
+/** Finds conflicts between the agents' names and chats. */
 export function findAgentConflicts(core: CoreSettings, source: SettingsSource): SettingsFinding[] {
   const { agent, agents, api, hooks, routes } = core;
   const names = [...new Set([agent.id, ...Object.keys(agents)])];
-  const taken = `another name: "${agent.id}" is the agent of the section \`agent\``;
+  const taken = `another name: "${agent.id}" is the agent in the \`agent\` section`;
   const helpers = (name: string, path: SettingsPath, list: readonly string[] = []) => {
     const others = names.filter((one) => one !== name);
     return list.flatMap((one, nth) => findUnknownName(one, [...path, 'delegates', nth], others));
@@ -168,7 +169,7 @@ function findDuplicateRoutes(routes: readonly Route[], source: SettingsSource): 
     }
     const line = source.locate(['routes', earlier], 'value')?.line;
     const where = line === undefined ? '' : ` (line ${line})`;
-    const expected = `one rule for ${place}: routes[${earlier}]${where} is that already`;
+    const expected = `only one rule for ${place}: there is already routes[${earlier}]${where}`;
     return [{ kind: 'value', path: ['routes', nth], expected }];
   });
 }
@@ -183,7 +184,7 @@ interface AgentDerivation<Model> {
 /**
  * Derives the complete settings of each agent in `agents` (F14). An agent's own keys override its
  * profile, which overrides the file. Keys that define the default agent itself (name, persona,
- * workspace, …) are not inherited; `spend` contains only the caps of this agent.
+ * workspace, …) are not inherited; `spend` contains only this agent's caps.
  */
 export function deriveAgents<Model>(
   { main, written, read }: AgentDerivation<Model>,
@@ -216,8 +217,8 @@ const over = (...blocks: readonly unknown[]): Block =>
   Object.assign({}, ...blocks.map((block) => (isBlock(block) ? block : {})));
 
 /**
- * Turns off the default cap for strangers. The installation has such a cap even if the settings set
- * none, but an agent is limited only by the caps in its settings.
+ * Turns off the default cap for strangers. The installation has such a cap even if it is not set,
+ * but an agent is limited only by the caps in its settings.
  */
 function disableStrangerCap(spend: Block | undefined): Block {
   return spend?.perPersonDaily === undefined ? { perStrangerDaily: 'off' } : {};

@@ -7,7 +7,9 @@ import type { AllowedEntries, SettingsPath } from './source.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The schemas of which, with those of channels and models, the JSON Schema is composed. */
+/**
+ * The schemas from which the JSON Schema is composed, together with those of channels and models.
+ */
 export const OWN_SCHEMAS: Json.OwnSchemas = {
   core: CoreSettings,
   account: CommonAccountSettings,
@@ -27,7 +29,7 @@ export function allowedInSettings(
   });
 }
 
-/** The same for a profile. */
+/** Like `allowedInSettings`, for a profile. */
 export function allowedInProfile(
   profile: z.ZodType,
   model: z.ZodType,

@@ -3,7 +3,8 @@ import { AgentName } from './agent-schema.ts';
 import { defineChoice, defineSection, flag, numberField } from './fields.ts';
 
 /**
- * The format of a client's name, which is part of its person id (`api:laptop`) and of its chat ids.
+ * The format of a client's name, which becomes part of its person id (`api:laptop`) and of its chat
+ * ids.
  */
 const CLIENT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
@@ -12,11 +13,11 @@ const ApiClient = z.strictObject({
     .string()
     .min(
       32,
-      'at least 32 characters: create it with "openssl rand -hex 24", and refer to it with a variable',
+      'at least 32 characters: create one with "openssl rand -hex 24", and refer to it with a variable',
     )
     .describe('The token that the client sends as "Authorization: Bearer …" (its API key).'),
   agent: AgentName.optional().describe(
-    'The agent that the client talks to. Default: the default agent.',
+    'The agent with which the client talks. Default: the default agent.',
   ),
   owner: flag(
     false,
@@ -24,7 +25,7 @@ const ApiClient = z.strictObject({
   ),
   conversations: defineChoice(
     ['one', 'per-request'],
-    'one: Parley keeps the history, in one lasting conversation or one for each `user` and each header X-Parley-Conversation; only the last user messages in a request are new. per-request: the client keeps the history; each request is a separate conversation with the messages it sends.',
+    'one: Parley keeps the history, in one lasting conversation or one per `user` and per X-Parley-Conversation header; only the last user messages in a request are new. per-request: the client keeps the history; each request is a separate conversation with the messages that it sends.',
   ),
 });
 
@@ -42,7 +43,7 @@ export const Api = defineSection(
           .string()
           .regex(
             CLIENT_NAME,
-            'a name of lower-case letters, digits, - and _, at most 32 characters',
+            'a name with lower-case letters, digits, - and _, at most 32 characters',
           ),
         ApiClient,
       )
@@ -51,7 +52,7 @@ export const Api = defineSection(
         return new Set(tokens).size === tokens.length;
       }, 'a separate token for each client')
       .default({})
-      .describe('Clients by name. Without any, the API is off.'),
+      .describe('Clients by name. If there are none, the API is off.'),
     origins: z
       .array(
         z

@@ -28,9 +28,9 @@ export type SettingsValue =
   | { readonly [key: string]: SettingsValue };
 
 /**
- * One change to the file. `set` and `remove` change the key at a path, `add` and `take` one entry
- * of the list there. `comment` is written after a new value and explains it, for example with a
- * group's title.
+ * One change to the file. `set` and `remove` change the key at a path; `add` and `take` change one
+ * entry of the list at the path. `comment` is written after a new value and explains it, for
+ * example with a group's title.
  */
 export type SettingsChange =
   | {
@@ -58,7 +58,7 @@ export function changeText(text: string, changes: readonly SettingsChange[]): Ch
       return refuseChange(change.path, 'a settings file that is valid YAML');
     const upgrade = upgradeDocument(document, SETTINGS_STEPS);
     if (upgrade.kind === 'newer') {
-      return refuseChange(['version'], 'a version that this Parley knows');
+      return refuseChange(['version'], 'a version that this Parley supports');
     }
     // A file with names from an older version is reprinted with the current names; other files keep
     // their lines.
@@ -80,7 +80,10 @@ function refuseChange(path: SettingsPath, expected: string): ChangedText {
   };
 }
 
-/** Applies a change to the YAML nodes, or returns what would be required to make it possible. */
+/**
+ * Applies a change to the YAML nodes; if that is impossible, returns what the file would have to
+ * contain.
+ */
 function applyChange(document: Document, change: SettingsChange): string | undefined {
   const { kind, path } = change;
   const alias = path.find((_, index) => isAlias(document.getIn(path.slice(0, index + 1), true)));
@@ -151,7 +154,7 @@ function setValue(
   const known = document.getIn(change.path, true);
   if (isScalar(known) && typeof change.value !== 'object') {
     if (known.value === change.value) return undefined;
-    // The new value may need different quotes, so it is set as a value; the comment after it is
+    // The new value may need different quotes, so the node is replaced; the comment after it is
     // kept.
     document.setIn(change.path, change.value);
     return undefined;
@@ -162,12 +165,12 @@ function setValue(
   return writeNode(document, change.path, createNode(document, change));
 }
 
-/** Writes a node at a path, creating missing parent blocks. */
+/** Writes a node at a path and creates missing parent blocks. */
 function writeNode(document: Document, path: SettingsPath, node: Node): string | undefined {
   for (let depth = 1; depth < path.length; depth++) {
     const above = document.getIn(path.slice(0, depth), true);
     if (above !== undefined && !isMap(above) && !isSeq(above) && !isEmptyNode(above)) {
-      return `a block, for ${formatPath(path.slice(0, depth))} to contain it`;
+      return `a block, so that ${formatPath(path.slice(0, depth))} can contain it`;
     }
   }
   const known = findPair(document, path);
@@ -198,7 +201,7 @@ function isEmptyNode(node: unknown): boolean {
   return node === null || (isScalar(node) && node.value === null);
 }
 
-/** Compares values as text, because an id may be written as a number or as a text. */
+/** Compares values as text, because an id may be written as a number or as a string. */
 function isSameValue(entry: unknown, value: SettingsValue): boolean {
   if (isScalar(entry)) return typeof value !== 'object' && String(entry.value) === String(value);
   return isMap(entry) && isDeepStrictEqual(entry.toJSON(), value);
@@ -218,8 +221,8 @@ function printYaml(document: Document, like: string): string {
 /**
  * Merges a change into the original text, so that unchanged lines keep their formatting. `printed`
  * is the unchanged file as formatted by the YAML writer, with different spacing. If its lines
- * cannot be matched to those of the file, or the result would have a different meaning, `after` is
- * returned as printed.
+ * cannot be matched to those in the file, or if the result would have a different meaning, `after`
+ * is returned as printed.
  */
 function keepUnchangedLines(text: string, printed: string, after: string): string {
   const [file, old, young] = [splitLines(text), splitLines(printed), splitLines(after)];

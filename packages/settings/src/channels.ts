@@ -16,7 +16,8 @@ import {
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
 /**
- * Who may write to the bot on one account (F05); only owners and people whom they allow by default.
+ * Who may write to the bot on one account (F05); by default, only owners and people whom they
+ * allow.
  */
 export const AccessSettings = z.strictObject({
   direct: defineChoice(
@@ -28,12 +29,12 @@ export const AccessSettings = z.strictObject({
     minutes: wholeNumber({ min: 1, max: 7 * 24 * 60, default: 60 }, 'How long a code is valid.'),
     pending: wholeNumber(
       { min: 1, max: 100, default: 3 },
-      'Maximum number of strangers waiting at a time; others are asked to try again later.',
+      'Maximum number of strangers that can wait at the same time; further strangers are asked to try again later.',
     ),
   }),
   groups: defineChoice(
     ['allowlist', 'open', 'disabled'],
-    'Groups in which the bot answers: those in `allowGroups`, all, none.',
+    'Groups in which the bot answers: those in `allowGroups`, all, or none.',
   ),
   allow: z.array(PlatformId).default([]).describe('User ids on the platform.'),
   allowGroups: z.array(PlatformId).default([]).describe('Group ids on the platform.'),
@@ -47,7 +48,7 @@ export const AccessSettings = z.strictObject({
     .enum(['owners', 'approvers', 'administrators', 'everyone'])
     .default('administrators')
     .describe(
-      "Who may use commands in groups that change the conversation for the whole group: /new, /mode, /run, /compact, and /stop for other people's requests. owners; approvers: owners and approvals.approvers; administrators: approvers and the administrators of the group on the platform; everyone.",
+      "Who may use commands in groups that change the conversation for the whole group: /new, /mode, /run, /compact, /rewind, and /stop for other people's requests. owners; approvers: owners and approvals.approvers; administrators: approvers and the administrators of the group on the platform; everyone.",
     ),
 });
 export type AccessSettings = z.infer<typeof AccessSettings>;
@@ -56,15 +57,15 @@ export type AccessSettings = z.infer<typeof AccessSettings>;
 export const Activation = z.enum(['mention', 'always', 'never']);
 export type Activation = z.infer<typeof Activation>;
 
-/** How answers are displayed on one account, as far as an operator can decide. */
+/** How answers are displayed on one account, within what an operator can decide. */
 export const AnswerSettings = z.strictObject({
   mentions: defineChoice(
     ['dead', 'live'],
-    'dead: names in answers are shown but notify no one. live: they notify people.',
+    'dead: names in answers are shown but do not notify anyone. live: they notify people.',
   ),
   editSeconds: numberField(
     { min: 1, max: 60, default: 1 },
-    'Minimum time between edits of an answer that grows; platforms with a longer minimum (Discord 1.2 s, Telegram groups 3 s and more) use their own.',
+    'Minimum time between edits of a growing answer; platforms with a longer minimum (Discord 1.2 s, Telegram groups 3 s and more) use their own.',
   ),
   numbered: flag(false, 'Long answers number their parts: (2/5).'),
   acknowledge: z
@@ -73,20 +74,20 @@ export const AnswerSettings = z.strictObject({
     .max(16)
     .optional()
     .describe(
-      'An emoji such as 👀: a reaction on a message while it is being answered, if that takes longer than a moment.',
+      'An emoji such as 👀, used as a reaction to a message that takes longer than a moment to answer.',
     ),
 });
 export type AnswerSettings = z.infer<typeof AnswerSettings>;
 
 /** The keys that every channel account has; all others belong to the channel's own schema. */
 export const CommonAccountSettings = z.strictObject({
-  enabled: flag(true, 'false: keep the settings, do not connect.'),
+  enabled: flag(true, 'false: keep the settings, but do not connect.'),
   access: AccessSettings.prefault({}).describe('Who may write to the bot on this account.'),
   activation: Activation.default('mention').describe('When the bot answers in groups.'),
   answers: AnswerSettings.prefault({}).describe('How answers look on this account.'),
   whenUncertain: defineChoice(
     ['notify', 'resend'],
-    'What to do if it is unknown whether a part of an answer arrived and the platform does not recognize repetitions. notify: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
+    'What to do if a part of an answer may or may not have arrived and the platform does not recognize repetitions. notify: the chat is notified and can have the part sent again. resend: the part is sent again at once and may appear twice.',
   ),
 });
 
@@ -117,13 +118,13 @@ export type ChannelAccount =
     }
   | { readonly kind: 'disabled'; readonly channel: string; readonly account: string };
 
-/** Accounts by `channel/account`, and the warnings about all of them. */
+/** Accounts by `channel/account`, and the warnings for all accounts. */
 export interface CheckedChannels {
   readonly accounts: Readonly<Record<string, ChannelAccount>>;
   readonly warnings: readonly SettingsProblem[];
 }
 
-/** Finds the reference problems at or below a path, which break the account they belong to. */
+/** Finds the reference problems at or below a path; they break the account to which they belong. */
 export type ReferenceFindings = (path: SettingsPath) => readonly SettingsFinding[];
 
 interface WrittenAccount {
@@ -137,7 +138,7 @@ const BLOCK = 'a block of `key: value` lines';
 
 /**
  * Checks each account separately. A channel without a schema is treated as an unknown key, unless
- * its `use` is wrong.
+ * only its `use` is wrong.
  */
 export function checkChannels(
   channels: Readonly<Record<string, unknown>>,
@@ -168,7 +169,7 @@ export function checkChannels(
   return { accounts, warnings };
 }
 
-/** Reads the accounts of a channel. `use` of a hosted channel belongs to all of them. */
+/** Reads a channel's accounts. The `use` of a hosted channel applies to all of its accounts. */
 function readAccounts(channel: string, section: unknown, isHosted: boolean): WrittenAccount[] {
   const path = ['channels', channel];
   if (!isBlock(section) || !Object.hasOwn(section, 'accounts')) {
@@ -239,7 +240,7 @@ function findMisplaced(
   const findings: SettingsFinding[] = [];
   if (!ACCOUNT_NAME.test(account)) {
     const expected =
-      'an account name of lower-case letters, digits, - and _, at most 32 characters';
+      'an account name with lower-case letters, digits, - and _, at most 32 characters';
     findings.push({ kind: 'value', path, expected });
   }
   if (path.length > 2 && isBlock(section)) {
@@ -247,7 +248,7 @@ function findMisplaced(
     // intention.
     const beside = Object.keys(section).filter((key) => key !== 'accounts');
     for (const key of beside.filter((key) => !(isHosted && key === USE))) {
-      const expected = `this key inside each account, not beside \`accounts\``;
+      const expected = `this key inside each account, not next to \`accounts\``;
       findings.push({ kind: 'value', path: [...path.slice(0, 2), key], expected });
     }
   }

@@ -19,7 +19,7 @@ describe('nearest', () => {
     expect(findNearestWord(written, candidates)).toBe(meant);
   });
 
-  it('[D12] matches a word to itself, and two words of one length to each other or not at all', () => {
+  it('[D12] matches a word to itself, and two words of the same length either to each other or not at all', () => {
     const words = fc.integer({ min: 1, max: 12 }).chain((length) => {
       const word = fc.string({
         minLength: length,

@@ -136,7 +136,10 @@ function toProblem(
   );
 }
 
-/** Reports a missing key if an unknown key at the same level is almost the same word. */
+/**
+ * Reports an unknown key instead of a missing key if both are at the same level and almost the same
+ * word.
+ */
 function findMisspeltKey(
   { path }: LeafIssue,
   input: unknown,
@@ -161,12 +164,12 @@ type Issue = z.core.$ZodIssue;
 interface LeafIssue {
   readonly path: SettingsPath;
   readonly issue: Issue;
-  /** The expected value, combined from all alternatives that failed at this path. */
+  /** The expected value, combined from all alternatives that failed for this path. */
   readonly expected: string;
 }
 
 /**
- * Flattens issues. For a value with several possible kinds, only the kind it resembles most is
+ * Flattens issues. If a value can have several kinds, only the kind that it resembles most is
  * explained; explaining why an object is not the word `auto` would not help.
  */
 function flattenIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
@@ -207,9 +210,9 @@ function weighBranch(branch: readonly Issue[]): number {
 
 /**
  * Describes the expected value in a phrase that completes both "expected: …" and "SETTING must be
- * …". A schema's own message is such a phrase. Zod's messages are sentences, so they are converted;
- * the value that zod found is shown separately. Third-party channels and plugins may also use
- * sentences as messages.
+ * …". A schema's own message already is such a phrase. Zod's messages are sentences, so they are
+ * converted; the value that was found is shown separately. Third-party channels and plugins may
+ * also use sentences as messages.
  */
 function describeExpected(issue: Issue): string {
   const { message } = issue;

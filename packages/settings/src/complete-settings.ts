@@ -2,11 +2,11 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { CoreSettings } from './core-schema.ts';
 
-/** Complete settings with all defaults and with absolute paths. */
+/** Complete settings with all defaults and absolute paths. */
 export interface Settings<Model = unknown> extends CoreSettings {
   readonly agent: CoreSettings['agent'] & {
     readonly timeZone: string;
-    /** Set when the time zone is that of the machine because the settings name none. */
+    /** True if the time zone is the machine's, because the settings do not name one. */
     readonly isMachinesTimeZone?: true;
     readonly workspace: string;
   };

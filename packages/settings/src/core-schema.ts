@@ -8,20 +8,20 @@ import { Hooks } from './hooks-schema.ts';
 import { Limits, Spend } from './limits-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
-/** `lanes`: how messages are handled that arrive faster than they can be answered (D03). */
+/** `lanes`: how to handle messages that arrive faster than they can be answered (D03). */
 const Lanes = defineSection(
   'What happens to messages that arrive faster than they can be answered.',
   {
     busy: BusyPolicy.default('collect').describe(
-      'Messages that arrive during a turn. collect: answered together afterwards; followup: answered one by one; steer: join the running turn at its next step; interrupt: end the turn and are answered together with its messages. Can be set per kind of chat: { direct: steer, group: collect }, and per channel: { channels: { telegram: steer } }.',
+      'What happens to messages that arrive during a turn. collect: they are answered together afterwards; followup: they are answered one by one; steer: they join the running turn at its next step; interrupt: they end the turn and are answered together with its messages. Can be set per kind of chat: { direct: steer, group: collect }, and per channel: { channels: { telegram: steer } }.',
     ),
     collectPauseMs: wholeNumber(
       { min: 0, max: 60_000, default: 500 },
-      'How long to wait for more messages of a burst, in milliseconds.',
+      'How long to wait for more messages in a burst, in milliseconds.',
     ),
     concurrency: wholeNumber(
       { min: 1, max: 2_000, default: 200 },
-      'Turns that one worker runs at the same time, each in another conversation; they mostly wait for models.',
+      'Turns that one worker runs at the same time, each in a different conversation; they mostly wait for models.',
     ),
   },
 );
@@ -44,7 +44,7 @@ const Sentinel = z
     username: z.string().min(1).optional().describe('User name for the sentinels themselves.'),
     password: z.string().min(1).optional().describe('Password for the sentinels themselves.'),
   })
-  .describe('Sentinels that know the current Redis master; the host in `url` is not used then.');
+  .describe('Sentinels that know the current Redis master; if set, the host in `url` is not used.');
 
 const Cluster = z
   .strictObject({
@@ -55,7 +55,9 @@ const Cluster = z
         'Additional nodes for the first connection, as host:port; the default port is 6379.',
       ),
   })
-  .describe('Settings for a Redis Cluster: `url` is one of its nodes, which reports the others.');
+  .describe(
+    'Settings for a Redis Cluster: `url` is one of its nodes, which reports the other nodes.',
+  );
 
 /** `queue`: wake-ups and live events between processes. */
 const Queue = z
@@ -63,12 +65,12 @@ const Queue = z
     url: z
       .url({ protocol: /^rediss?$/, error: 'a Redis URL, such as redis://127.0.0.1:6379' })
       .optional()
-      .describe('Redis URL (rediss:// with TLS). Default: the embedded queue.'),
+      .describe('Redis URL (rediss:// for TLS). Default: the embedded queue.'),
     prefix: z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, dots, _ and -, at most 64')
       .default('parley')
-      .describe('Prefix of all keys, so that several installations can share one Redis.'),
+      .describe('Prefix for all keys, so that several installations can share one Redis server.'),
     username: z.string().min(1).optional().describe('Overrides the user in `url`.'),
     password: z.string().min(1).optional().describe('Overrides the password in `url`.'),
     sentinel: Sentinel.optional(),
@@ -77,7 +79,7 @@ const Queue = z
   .refine(({ url, sentinel, cluster }) => url !== undefined || !(sentinel ?? cluster), {
     path: ['url'],
     error:
-      'a Redis URL: with `sentinel` or `cluster` it contains user, password, TLS and a first node',
+      'a Redis URL: with `sentinel` or `cluster`, it contains the user, password, TLS and a first node',
   })
   .refine(({ sentinel, cluster }) => !(sentinel && cluster), {
     path: ['sentinel'],
@@ -99,7 +101,7 @@ const Otlp = z
       .default({})
       .describe('Headers sent with every request, such as authorization.'),
   })
-  .describe('Where traces are sent. Without it, tracing is off.');
+  .describe('Where traces are sent. If this is not set, tracing is off.');
 
 /** `telemetry`: OpenTelemetry traces. */
 const Telemetry = defineSection(
@@ -114,7 +116,7 @@ const Telemetry = defineSection(
       .describe('Name of the installation in traces.'),
     share: numberField(
       { min: 0, max: 1, default: 1 },
-      'The share of messages that is traced: 1 traces all messages, 0.1 every tenth.',
+      'The share of messages that is traced: 1 traces all messages, 0.1 every tenth message.',
     ),
   },
 );
@@ -130,7 +132,7 @@ const Retention = defineSection(
   'How long data is kept. Recorded prompts have inspector.keepDays instead.',
   {
     messageDays: days(90).describe(
-      'Messages, answers, turns, approvals and runs, as shown by /why, the page and "parley why". Unfinished work is always kept. A number of days, or forever.',
+      'Messages, answers, turns, approvals and runs, as shown by /why, the page and "parley why". Unfinished work is always kept. Either a number of days, or forever.',
     ),
     historyDays: days(365).describe(
       'The conversation history that the model reads. Memories and SOUL.md are always kept.',
@@ -141,7 +143,7 @@ const Retention = defineSection(
       .union([z.number().min(1), z.literal('unlimited')])
       .default(20_000)
       .describe(
-        'Maximum size of the whole database. Beyond it, the oldest data is removed first, except data younger than three days.',
+        'Maximum size of the whole database. If it is exceeded, the oldest data is removed first, except data younger than three days.',
       ),
     everyMinutes: numberField(
       { min: 0.01, max: 24 * 60, default: 10 },
@@ -180,7 +182,7 @@ const Plugin = z
 const Inspector = defineSection('The recorded prompts of turns.', {
   keepDays: numberField(
     { min: 0, max: 365, default: 7 },
-    'How long prompts are kept for "parley prompt" and the page; 0 records none.',
+    'How long prompts are kept for "parley prompt" and the page; 0 keeps none.',
   ),
 });
 
@@ -198,26 +200,26 @@ const Http = defineSection('Where the web page, health checks and metrics are se
     .url({ protocol: /^https$/, error: 'an https address such as https://parley.example.org' })
     .optional()
     .describe(
-      'The address at which platforms on the internet reach this gateway, through your proxy with TLS. Set-up and status then show the whole address that a platform has to call.',
+      'The address at which platforms on the internet reach this gateway, through your TLS proxy. Set-up and status then show the whole address that a platform has to call.',
     ),
   token: z
     .string()
     .min(
       32,
-      'at least 32 characters: create it with "openssl rand -hex 24", and refer to it with a variable',
+      'at least 32 characters: create one with "openssl rand -hex 24", and refer to it with a variable',
     )
     .optional()
     .describe(
-      'The secret of the web page, which must be the same for all gateways. Default: a separate secret for each data folder.',
+      "The web page's secret, which must be the same for all gateways. Default: a separate secret for each data folder.",
     ),
   sessions: defineSection('How long a browser stays signed in to the page.', {
     idleHours: numberField(
       { min: 0.25, max: 720, default: 12 },
-      'A browser that was not used for this long has to sign in again.',
+      'A browser that was not used for this long must sign in again.',
     ),
     maxDays: numberField(
       { min: 0.01, max: 365, default: 30 },
-      'Every browser has to sign in again after this time.',
+      'Every browser must sign in again after this time.',
     ),
   }),
 });
@@ -226,7 +228,7 @@ const Log = defineSection('Structured logs.', {
   level: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('Minimum level of the lines that are logged; silent logs none.'),
+    .describe('Minimum level of logged lines; silent logs none.'),
   format: defineChoice(['auto', 'pretty', 'json'], 'auto: pretty in a terminal, JSON elsewhere.'),
   keepMegabytes: wholeNumber(
     { min: 0, max: 1_000, default: 16 },
@@ -242,7 +244,7 @@ const Store = defineSection('Where messages are stored.', {
     })
     .optional()
     .describe(
-      'URL of PostgreSQL, or of PgBouncer in front of it. Default: the embedded SQLite file.',
+      'URL of PostgreSQL, or of a PgBouncer in front of it. Default: the embedded SQLite file.',
     ),
   connections: wholeNumber(
     { min: 2, max: 1_000, default: 10 },

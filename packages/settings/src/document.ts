@@ -40,13 +40,13 @@ import {
 } from './source.ts';
 
 /**
- * The version of a file compared with that of this Parley; `writtenBy` is the Parley version that
- * wrote it, if the file contains it.
+ * How a file's version compares with this Parley's version; `writtenBy` is the Parley version that
+ * wrote the file, if the file contains it.
  */
 type VersionCheck =
   | { readonly kind: 'current' }
   /**
-   * `renamed` lists old names or values with the current ones, such as `heartbeat.tell →
+   * `renamed` lists old names or values with their current ones, such as `heartbeat.tell →
    * heartbeat.notify`.
    */
   | {
@@ -64,7 +64,8 @@ export function formatVersionLine(version: number): string {
 
 /**
  * Upgrades a document in memory on its YAML nodes, which keep their comments and positions. A file
- * without a version is version 1; a version that is not a whole number is left to the schema.
+ * without a version is version 1; a version that is not a whole number is left for the schema to
+ * report.
  */
 export function upgradeDocument(document: Document, steps: readonly SettingsStep[]): VersionCheck {
   const written = document.getIn(['version'], true);
@@ -144,8 +145,8 @@ export function ensureSection(document: Document, path: SettingsPath): YAMLMap {
 }
 
 /**
- * Keeps the comments of a replaced node. For YAML, settings that are commented out belong to the
- * empty value above them.
+ * Keeps the comments of a replaced node. YAML assigns settings that are commented out to the empty
+ * value above them.
  */
 export function keepComments(from: Node, to: Node): void {
   to.comment ??= from.comment ?? null;
@@ -177,9 +178,9 @@ type SettingsUpgrade =
   | (Extract<VersionCheck, { kind: 'upgraded' }> & { readonly kept: string });
 
 /**
- * Rewrites an older settings file for this version of Parley, with its comments, and keeps the old
- * one next to it. Throws `SettingsError` when the file cannot be read or written; an invalid file
- * is not changed.
+ * Rewrites an older settings file for this version of Parley, together with its comments, and keeps
+ * the old file next to it. Throws `SettingsError` when the file cannot be read or written; an
+ * invalid file is not changed.
  */
 export function upgradeSettings(
   file: string,
@@ -198,7 +199,7 @@ export function upgradeSettings(
 }
 
 /**
- * Lists the old names in a settings file with the current ones; empty when the file is missing,
+ * Lists the old names in a settings file with their current ones; empty if the file is missing,
  * invalid or current.
  */
 export function listOldNames(file: string): readonly string[] {
@@ -210,14 +211,14 @@ export function listOldNames(file: string): readonly string[] {
   return check.kind === 'upgraded' ? check.renamed : [];
 }
 
-/** A YAML file: its plain values, and the position of each. */
+/** A YAML file: its plain values, and where each of them is. */
 export interface SettingsDocument {
   readonly kind: 'document';
   readonly value: Block;
   readonly warnings: readonly SettingsProblem[];
   /**
-   * Returns the position of a key or of its value; for a missing key, that of the nearest existing
-   * block.
+   * Returns the position of a key or of its value; for a missing key, the position of the nearest
+   * existing block.
    */
   locate(path: SettingsPath, part: 'key' | 'value'): FilePosition | undefined;
   /**
@@ -244,8 +245,8 @@ export function parseSettings(
   try {
     return readSettingsDocument(text, steps);
   } catch (error) {
-    // The parser is recursive, so a file nested thousands of levels deep fails here, as does one
-    // that expands aliases without end.
+    // The parser is recursive, so a file that is nested thousands of levels deep fails here, and so
+    // does a file that expands aliases without end.
     return createBrokenDocument(
       `YAML of a reasonable depth and with few aliases (${reasonOf(error)})`,
     );
@@ -293,14 +294,14 @@ function createBrokenDocument(expected: string): BrokenDocument {
   return { kind: 'broken', problems: [{ kind: 'syntax', path: '', expected }] };
 }
 
-/** No other key is checked, because a newer version of Parley may have other keys. */
+/** Other keys are not checked, because a newer version of Parley may have different keys. */
 function createNewerDocument(
   { version, writtenBy }: Extract<VersionCheck, { kind: 'newer' }>,
   document: Document,
   lines: LineCounter,
 ): BrokenDocument {
   const by = writtenBy === null ? 'a newer Parley' : `Parley ${writtenBy}`;
-  const expected = `at most ${getNewestVersion(SETTINGS_STEPS)}: the file was written for ${by}. Update Parley, or start it with another file (--config FILE); this one is left as it is`;
+  const expected = `at most ${getNewestVersion(SETTINGS_STEPS)}: the file was written for ${by}. Update Parley, or start it with another file (--config FILE); this file is not changed`;
   const position = locatePath(document, lines, ['version'], 'value');
   const place = position === undefined ? {} : { position };
   const problem = { kind: 'newer' as const, path: 'version', found: String(version), expected };
@@ -337,8 +338,8 @@ function locatePath(
 }
 
 /**
- * Finds the offset to report for a value: that of the key for a block, that of the value itself for
- * a single value.
+ * Finds the offset to report for a value: that of the key for a block, and that of the value itself
+ * for a scalar.
  */
 function findValueOffset(node: unknown): number | undefined {
   return isScalar(node) && node.value !== null ? findNodeStart(node) : undefined;

@@ -64,7 +64,7 @@ beforeEach(() => {
 });
 
 describe('changing the settings file', () => {
-  it('[U03] [D12] undoes a change with the copy it created, and redoes it by undoing twice', () => {
+  it('[U03] [D12] undoes a change with the copy that the change created, and redoes it by undoing twice', () => {
     const file = path('parley.yaml');
     const undo = (now: Date) => undoSettings({ file, check: (one) => loadFile(one, ENV), now });
     writeFileSync(file, FILE);
@@ -216,7 +216,7 @@ describe('changing the settings file', () => {
     ],
     ['a list that is not one', { kind: 'add', path: ['log', 'level'], value: 'x' }, 'a list'],
     ['a block that is not one', { kind: 'set', path: ['version', 'x'], value: 1 }, 'a block'],
-  ])('[D12] refuses %s and leaves the file unchanged', (_, change, why) => {
+  ])('[D12] refuses %s and does not change the file', (_, change, why) => {
     load(FILE);
     const { edited, text } = edit([{ kind: 'set', path: ['log', 'level'], value: 'warn' }, change]);
     if (edited.kind !== 'refused') throw new Error(edited.kind);
@@ -225,7 +225,7 @@ describe('changing the settings file', () => {
     expect(readdirSync(path('.'))).toEqual(['parley.yaml']);
   });
 
-  it('[D12] changes a file with a broken account, and refuses invalid YAML with the position', () => {
+  it('[D12] changes a file with a broken account, and refuses invalid YAML, reporting the position', () => {
     load(FILE);
     const { edited } = edit([{ kind: 'set', path: ['agent', 'name'], value: 'W' }], NOW, {
       TOKEN: '',

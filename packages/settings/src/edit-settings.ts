@@ -28,11 +28,11 @@ export interface EditSettingsOptions {
   readonly now: Date;
 }
 
-/** The result of the changes. */
+/** The result of editing the file. */
 export type SettingsEditResult =
   /** `kept` is the path of the old file's copy; null when there was no file. */
   | { readonly kind: 'written'; readonly kept: string | null }
-  /** The file already has the requested values. */
+  /** The file already contains the requested values. */
   | { readonly kind: 'unchanged' }
   /**
    * The file was not changed, because Parley or an account would not start, or a key is unknown.
@@ -43,14 +43,14 @@ export type SettingsEditResult =
 const MAX_COPIES = 10;
 
 /**
- * Changes the settings file and leaves the rest of the text as written: comments, references,
- * order, spaces. Either all changes are made or none. A change after which Parley or an account
- * would not start is refused with its problems; existing problems of a broken account do not
- * prevent a change. Runs synchronously, so that concurrent changes of one process never mix. A
- * running Parley reloads the changed file automatically.
+ * Changes the settings file and leaves the rest of the text as written: comments, references, order
+ * and spaces. Either all changes are made, or none of them. If Parley or an account would not start
+ * after a change, the change is refused with its problems; existing problems of a broken account do
+ * not prevent a change. Runs synchronously, so that concurrent changes within one process never
+ * mix. A running Parley reloads the changed file automatically.
  *
- * Throws `SettingsError` when the file cannot be read or written. With `hide`, a value that shows a
- * hidden secret keeps the secret in the file, as in `replaceSettings`.
+ * Throws `SettingsError` when the file cannot be read or written. With `hide`, a value in which a
+ * secret is hidden keeps the secret from the file, as in `replaceSettings`.
  *
  * @example editSettings( [{ kind: 'add', path: ['channels', 'telegram', 'access', 'allowGroups'],
  * value: '-100123', comment: 'Family' }], { file, check, now: new Date() }, );
@@ -74,7 +74,7 @@ export function editSettings(
 /** The settings file as written, or the template of a first start if the file is missing. */
 export interface WrittenSettings {
   readonly text: string;
-  /** A fingerprint of the text, which changes with the text. */
+  /** A fingerprint that changes with the text. */
   readonly print: string;
   /** The values with unresolved references; null when the text is not valid YAML. */
   readonly values: object | null;
@@ -93,8 +93,8 @@ export function readWrittenSettings(file: string): WrittenSettings {
 }
 
 /**
- * Replaces the whole file with a text, with the same checks as `editSettings`. Where the text shows
- * a secret as hidden by `hide`, the secret at that position in the file is kept.
+ * Replaces the whole file with the given text, after the same checks as in `editSettings`. If the
+ * text contains a secret as hidden by `hide`, the secret at that position in the file is kept.
  */
 export function replaceSettings(
   text: string,
@@ -122,8 +122,9 @@ export function findLastCopy(file: string): SettingsCopy | undefined {
 }
 
 /**
- * Replaces the file with the newest copy, with the same checks as `editSettings`. The replaced file
- * becomes a copy, so that undoing twice restores it. Without a copy, the file is not changed.
+ * Replaces the file with the newest copy, after the same checks as in `editSettings`. The replaced
+ * file becomes a copy, so that undoing twice restores it. If there is no copy, the file is not
+ * changed.
  */
 export function undoSettings(options: EditSettingsOptions): SettingsEditResult {
   const copy = findLastCopy(options.file);
@@ -153,8 +154,8 @@ function writeSettings(
 }
 
 /**
- * Returns the path to an account's settings; a channel with one account may have them without a
- * name.
+ * Returns the path to an account's settings; if a channel has only one account, its settings may be
+ * without a name.
  */
 export function findAccountPath(
   file: string,
@@ -167,7 +168,7 @@ export function findAccountPath(
   return isNamed || account !== 'default' ? [...path, 'accounts', account] : path;
 }
 
-/** Lists the problems that a change introduces; all problems when Parley would not start. */
+/** Lists the problems that a change introduces, or all problems if Parley would not start. */
 export function listNewProblems(
   before: SettingsResult,
   after: SettingsResult,
@@ -179,7 +180,7 @@ export function listNewProblems(
 }
 
 /**
- * Lists all problems of a file, including those of its accounts and keys without effect. A package may be
+ * Lists all problems with a file, including its accounts and keys without effect. A package may be
  * installed after the settings that name it were written.
  */
 function listProblems(result: SettingsResult): readonly SettingsProblem[] {
@@ -226,7 +227,7 @@ function listCopyNames(file: string): readonly string[] {
 type DocumentPath = (string | number)[];
 
 /**
- * Restores the secrets that a text shows as hidden: those at the same path in `before` that are
+ * Restores the secrets that are hidden in a text, if the value at the same path in `before` is
  * hidden in the same way. A secret that has moved must be entered again. Pure.
  */
 export function restoreSecrets(
@@ -263,13 +264,14 @@ export function restoreSecrets(
   };
 }
 
-/** A hidden secret needs quotes when it is written as a value. */
+/** A hidden secret needs quotes if it is written as a value. */
 const stripQuotes = (text: string): string => /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
 
 /** The text shown instead of a secret. */
 const HIDDEN = '[secret]';
 const STAND_IN = 'parley-hidden-secret';
-const ENTER_SECRET_AGAIN = 'the secret itself, entered again: the previous value there was hidden';
+const ENTER_SECRET_AGAIN =
+  'the secret itself; enter it again, because the previous value there was hidden';
 
 /** Restores whole lines of comments that contained secrets. */
 function restoreHiddenLines(text: string, before: string, hide: (text: string) => string): string {
@@ -281,7 +283,7 @@ function restoreHiddenLines(text: string, before: string, hide: (text: string) =
     .join('\n');
 }
 
-/** Lists the values of a document and their positions in its text. */
+/** Lists a document's values and their positions in its text. */
 function listScalars(document: Document): { path: DocumentPath; from: number; to: number }[] {
   const found: { path: DocumentPath; from: number; to: number }[] = [];
   visit(document, {

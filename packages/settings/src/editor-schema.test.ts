@@ -15,7 +15,7 @@ const schema = createSettingsJsonSchema({
 const at = (path: string) => getValueAt(schema, path.split('/'));
 
 describe('createSettingsJsonSchema', () => {
-  it('[D12] covers core, model, and each channel with one account or several', () => {
+  it('[D12] covers the core, the model, and each channel with one or several accounts', () => {
     expect(Object.keys(at('properties') as object)).toEqual([
       'version',
       'identity',
@@ -85,7 +85,7 @@ describe('createSettingsJsonSchema', () => {
     });
   });
 
-  it('[D12] accepts a section whose lines are commented out', () => {
+  it('[D12] accepts a section in which every line is commented out', () => {
     expect(at('properties/agent/type')).toEqual(['object', 'null']);
   });
 

@@ -12,7 +12,7 @@ import type { SettingsPath } from './source.ts';
 const REFERENCE: JsonSchema = {
   type: 'string',
   pattern: '\\$\\{.+\\}',
-  description: 'An environment variable or a file that holds the value.',
+  description: 'An environment variable or a file that contains the value.',
 };
 
 /**
@@ -36,8 +36,8 @@ function adaptForEditors(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Maps inner schemas. `step` is the key of an inner schema, `*` when people choose the key, or
- * undefined for an alternative of the same value.
+ * Applies a function to inner schemas. `step` is the key of an inner schema, `*` if people choose
+ * the key, or undefined for an alternative of the same value.
  */
 function mapInnerSchemas(
   schema: JsonSchema,
@@ -59,8 +59,8 @@ function mapInnerSchemas(
 }
 
 /**
- * Whether a reference has to be allowed explicitly. Free text accepts one anyway, and a fixed word
- * (`provider: anthropic`) guides completion.
+ * Whether a reference has to be allowed explicitly. Free text accepts a reference anyway, and a
+ * fixed word (`provider: anthropic`) guides completion.
  */
 function needsAlternative(schema: JsonSchema): boolean {
   if (schema.enum !== undefined || schema.pattern !== undefined || schema.format !== undefined)
@@ -82,7 +82,7 @@ function allowReference({
   };
 }
 
-/** Removes JavaScript's integer limits, which zod adds and which explain nothing. */
+/** Removes JavaScript's integer limits, which zod adds and which do not explain anything. */
 function removeIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,

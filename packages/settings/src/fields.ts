@@ -29,7 +29,7 @@ export const numberField = (bounds: NumberBounds, description: string) =>
 export const flag = (standard: boolean, description: string) =>
   z.boolean().default(standard).describe(description);
 
-/** Defines one of the given values; the first is the default. */
+/** Defines a setting with one of the given values; the first value is the default. */
 export function defineChoice<const T extends readonly [string, ...string[]]>(
   values: T,
   description: string,
@@ -37,12 +37,15 @@ export function defineChoice<const T extends readonly [string, ...string[]]>(
   return z.enum(values).default(values[0]).describe(description);
 }
 
-/** A person as the channel and the platform's user id, such as `telegram:123`. */
+/** A person, written as the channel and the platform's user id, such as `telegram:123`. */
 export const Person = z
   .string({ error: 'channel:userId without a space, such as telegram:123456789' })
   .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789');
 
-/** Defines a block of settings that all have defaults, so that the whole block may be omitted. */
+/**
+ * Defines a block of settings in which every setting has a default, so that the whole block may be
+ * omitted.
+ */
 export function defineSection<T extends z.core.$ZodShape>(description: string, shape: T) {
   return z
     .strictObject(shape)

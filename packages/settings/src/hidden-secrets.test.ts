@@ -13,7 +13,7 @@ mcp:
 `;
 
 describe('a text with hidden secrets', () => {
-  it('[G18] gets back the secrets that are still in the same place, and keeps everything else unchanged', () => {
+  it('[G18] regains the secrets that are still in the same place, and keeps everything else unchanged', () => {
     expect(restoreSecrets(hide(BEFORE), BEFORE, hide)).toEqual({ kind: 'text', text: BEFORE });
     const changed = `agent: { name: Polly }\n${hide(BEFORE).replace('my bot', 'ours')}`;
     expect(restoreSecrets(changed, BEFORE, hide)).toEqual({
@@ -22,7 +22,7 @@ describe('a text with hidden secrets', () => {
     });
   });
 
-  it('[G18] refuses a text with its position when a hidden secret has moved', () => {
+  it('[G18] is refused with a position when a hidden secret has moved', () => {
     const moved = hide(BEFORE).replace('telegram:', 'discord:');
     expect(restoreSecrets(moved, BEFORE, hide)).toMatchObject({
       kind: 'refused',
@@ -30,7 +30,7 @@ describe('a text with hidden secrets', () => {
     });
   });
 
-  it('accepts a new secret', () => {
+  it('may contain a new secret', () => {
     const renewed = hide(BEFORE).replace('[secret]   #', 's3cret-new   #');
     expect(restoreSecrets(renewed, BEFORE, hide)).toEqual({
       kind: 'text',

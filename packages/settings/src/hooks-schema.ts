@@ -18,7 +18,7 @@ const Hook = z
       .string()
       .min(
         32,
-        'at least 32 characters: create it with "openssl rand -hex 24", and refer to it with a variable',
+        'at least 32 characters: create one with "openssl rand -hex 24", and refer to it with a variable',
       )
       .max(200)
       .describe(
@@ -26,7 +26,7 @@ const Hook = z
       ),
     action: defineChoice(
       ['job', 'heartbeat'],
-      'job: the instructions are carried out, with the event as untrusted data; heartbeat: a standing task in HEARTBEAT.md runs at once.',
+      'job: the instructions are carried out, with the event as untrusted data; heartbeat: a standing task in HEARTBEAT.md runs immediately.',
     ),
     instruction: z
       .string()
@@ -46,7 +46,7 @@ const Hook = z
       .max(300)
       .default('last')
       .describe(
-        'Where the answer is sent, for job: last for the direct chat in which an owner wrote last; an owner such as telegram:123456789; a name in tools.message.chats; or a group such as telegram:-100123.',
+        'Where the answer is sent, for job: last for the direct chat in which an owner wrote most recently; an owner such as telegram:123456789; a name in tools.message.chats; or a group such as telegram:-100123.',
       ),
     agent: z
       .string()
@@ -56,7 +56,7 @@ const Hook = z
       .describe('The agent that handles events. Default: the default agent.'),
     perMinute: wholeNumber(
       { min: 1, max: 1_000, default: 10 },
-      'Maximum number of events per minute; more are refused.',
+      'Maximum number of events per minute; further events are refused.',
     ),
     maxBytes: wholeNumber(
       { min: 1_000, max: 1_000_000, default: 65_536 },
@@ -64,7 +64,7 @@ const Hook = z
     ),
     maxCharacters: wholeNumber(
       { min: 500, max: 200_000, default: 16_000 },
-      'Maximum text of an event that the model is shown.',
+      'Maximum number of characters from an event that the model is shown.',
     ),
     signature: flag(
       false,
@@ -75,9 +75,7 @@ const Hook = z
       .min(1)
       .max(50)
       .optional()
-      .describe(
-        'Only these parts of a JSON event are shown to the model. Default: the whole event.',
-      ),
+      .describe('The parts of a JSON event that the model is shown. Default: the whole event.'),
   })
   .refine(({ action, instruction }) => action !== 'job' || instruction !== undefined, {
     path: ['instruction'],
@@ -85,7 +83,7 @@ const Hook = z
   })
   .refine(({ action, task }) => action !== 'job' || task === undefined, {
     path: ['task'],
-    error: 'nothing: a job has an instruction; `task` is for action: heartbeat',
+    error: 'nothing here: a job has instructions; `task` is for action: heartbeat',
   });
 
 /** `hooks`: events from outside (H09), by the name in their URL. */
@@ -97,4 +95,4 @@ export const Hooks = z
     Hook,
   )
   .default({})
-  .describe('Events from other programs: POST /hooks/NAME runs a job or triggers the heartbeat.');
+  .describe('Events from other programs: POST /hooks/NAME runs a job or starts a heartbeat.');

@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import type { IdForms } from './ids.ts';
 import { type Block, isBlock, type SettingsFinding } from './source.ts';
 
-/** The key that makes a channel of the settings a hosted one. */
+/** The key that makes a channel in the settings a hosted channel. */
 export const USE = 'use';
 
-/** A channel of the settings whose code is the package that `use` names. */
+/** A channel in the settings whose code is the package that `use` names. */
 interface HostedChannel {
   readonly use: string;
   /** The settings of one account, without the common keys. */
@@ -14,18 +14,20 @@ interface HostedChannel {
   readonly ids: ChannelIds | undefined;
 }
 
-/** The channels of the file that exist because of `use`. */
+/** The channels in the file that exist because of `use`. */
 export interface HostedChannels {
   readonly channels: ReadonlyMap<string, HostedChannel>;
-  /** Secrets that their packages read from the environment of the process. */
+  /** Secrets that the channels' packages read from the environment of the process. */
   readonly secrets: readonly string[];
   /** Mistakes in `use`, which break the accounts of the channel. */
   readonly findings: readonly SettingsFinding[];
-  /** Remarks on `use` that prevent nothing, such as a package that is not installed. */
+  /** Remarks on `use` that do not prevent a start, for example that a package is not installed. */
   readonly warnings: readonly SettingsFinding[];
 }
 
-/** Finds the hosted channels in the section `channels`; `own` are those that exist without `use`. */
+/**
+ * Finds the hosted channels in the `channels` section; `own` are those that exist without `use`.
+ */
 export type FindHosted = (
   channels: Block,
   own: Readonly<Record<string, z.ZodType>>,
@@ -54,7 +56,7 @@ export function addHosted(
   };
 }
 
-/** The mistakes in `use` of one channel. */
+/** Finds the mistakes in one channel's `use`. */
 export function useFindings(
   findings: readonly SettingsFinding[],
   channel: string,

@@ -8,7 +8,7 @@ import {
   type SettingsPath,
 } from './source.ts';
 
-/** The id forms of each channel; undefined when any text may be an id. */
+/** The forms of each channel's ids; undefined if any text may be an id. */
 export type IdForms = Readonly<Record<string, ChannelIds | undefined>>;
 
 interface IdPlace {
@@ -27,7 +27,7 @@ interface IdFacts {
 }
 
 /**
- * Settings with their ids in the form used by platform messages, and findings for ids that can
+ * Settings with their ids in the form that platform messages use, and findings for ids that can
  * never match.
  */
 export interface NormalizedIds {
@@ -36,9 +36,9 @@ export interface NormalizedIds {
 }
 
 /**
- * Converts all ids in the settings to the form used by messages, before any other check, so that
+ * Converts all ids in the settings to the form that messages use, before any other check, so that
  * every part of Parley compares the same form (D12). An invalid id stays as written and is reported
- * as a finding: it has no effect, and must not prevent anything else from starting. Pure.
+ * as a finding. It has no effect, and must not prevent anything else from starting. Pure.
  */
 export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
   const value: Block = structuredClone(written);
@@ -104,7 +104,7 @@ function requireQuotes(
 type IdReadingResult =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'finding'; readonly finding: SettingsFinding }
-  /** The id is already correct as written, or is checked by the schemas. */
+  /** The id is already correct as written, or the schemas check it. */
   | { readonly kind: 'as-it-is' };
 
 const AS_IT_IS: IdReadingResult = { kind: 'as-it-is' };
@@ -160,7 +160,7 @@ function readPerson(place: IdPlace, value: Block, forms: IdForms): IdReadingResu
   if (names.includes(split.id)) return { kind: 'id', id: `api:${split.id}` };
   const expected =
     names.length === 0
-      ? 'a person of another channel: there is no client in api.clients'
+      ? 'a person on another channel: there is no client in api.clients'
       : formatOneOf(names.map((name) => `api:${name}`));
   const meant = findNearestWord(split.id, names);
   return createNoEffect(place.path, expected, meant === undefined ? undefined : `api:${meant}`);
@@ -184,7 +184,7 @@ function readAccount({ path, text }: IdPlace, value: Block, forms: IdForms): IdR
   if (channel === 'api') return AS_IT_IS;
   if (!Object.hasOwn(forms, channel)) return createNoSuchChannel(path, channel, forms);
   const names = listAccountNames(value, channel);
-  // A channel that is not set up yet may be set up later.
+  // A channel that is not set up yet may be added later.
   if (names.length === 0 || names.includes(account)) return AS_IT_IS;
   const expected = formatOneOf(names.map((name) => `${channel}/${name}`));
   const meant = findNearestWord(account, names);
@@ -236,7 +236,7 @@ function visitAccess(at: SettingsPath, { value, facts, visit }: VisitContext): v
       if (named.channel === at[1]) return readOneId(path, named.id, form, key);
       return createNoEffect(
         path,
-        `an id of ${at[1]}: this one is for channels.${named.channel}.access`,
+        `an id on ${at[1]}: this one is for channels.${named.channel}.access`,
       );
     });
   }
@@ -255,12 +255,12 @@ function readOneId(
   key: string,
 ): IdReadingResult {
   if (form === null)
-    return createNoEffect(path, `nothing: this channel has no ${THINGS[key] ?? key}`);
+    return createNoEffect(path, `nothing here: this channel has no ${THINGS[key] ?? key}`);
   const read = readId(text, [form]);
   return read.kind === 'id' ? read : createNoEffect(path, read.expected, read.nearest);
 }
 
-/** Normalizes channel, account, chat and thread in each entry of `tools.message.chats`. */
+/** Normalizes the channel, account, chat and thread in each entry in `tools.message.chats`. */
 function visitNamedChats(
   chats: readonly SettingsPath[],
   { value, findings, facts, visit }: VisitContext & { readonly findings: SettingsFinding[] },
@@ -289,7 +289,7 @@ function visitNamedChats(
   }
 }
 
-/** Lists the paths that match a pattern, in which `*` is any key or any index of a list. */
+/** Lists the paths that match a pattern, in which `*` stands for any key or any index in a list. */
 function listMatchingPaths(
   root: Block,
   pattern: readonly (string | number)[],

@@ -1,42 +1,47 @@
 import { z } from 'zod';
 import type { AllowedEntries, SettingsPath } from './source.ts';
 
-/** A JSON Schema of draft 7, which every YAML editor supports. */
+/** A draft 7 JSON Schema, which every YAML editor supports. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
-/** A schema; `true` and `false` accept everything and nothing. */
+/** A schema; `true` accepts everything, and `false` accepts nothing. */
 export type Schema = JsonSchema | boolean;
 
 /** The schemas of the settings package itself. */
 export interface OwnSchemas {
-  /** All sections but `model` and `channels`. */
+  /** All sections except `model` and `channels`. */
   readonly core: z.ZodType;
   /** The keys that every channel account has. */
   readonly account: z.ZodType;
   readonly accountName: RegExp;
 }
 
-/** The schemas defined elsewhere: one for each channel by its id, and that of the models. */
+/** The schemas defined elsewhere: one for each channel by its id, and one for the models. */
 export interface ForeignSchemas {
   /**
-   * The settings of one account without the common keys; must be strict objects, or unknown keys go
-   * unnoticed.
+   * The schema for an account's settings without the common keys, by channel. It must be a strict
+   * object, because unknown keys would otherwise go unnoticed.
    */
   readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
   /**
-   * Those of `channelSchemas` that exist because the settings name their package with `use`. */
+   * The channels in `channelSchemas` that exist because the settings name their package with `use`.
+   */
   readonly hosted?: readonly string[];
-  /** The settings of one account of a channel with any `use`; absent if there cannot be one. */
+  /**
+   * The settings of one account of a channel with any `use`; absent if the settings cannot contain
+   * such a channel.
+   */
   readonly hostedSchema?: z.ZodType | undefined;
-  /** The schema of the section `model`, which must have a default for files without that section.
+  /**
+   * The schema of the `model` section, which must have a default for files without that section.
    */
   readonly modelSchema: z.ZodType;
 }
 
 /**
- * Composes the JSON Schema of the whole settings file, as precise as the zod schemas. All
- * suggestions are based on this schema. The schemas are parameters, so that this module, which most starts do not need, is
- * loaded on its own.
+ * Composes the JSON Schema for the whole settings file, as precise as the zod schemas. All
+ * suggestions are based on this schema. The schemas are parameters, so that this module can be
+ * loaded separately; most starts do not need it.
  */
 export function composeJsonSchema(
   own: OwnSchemas,
@@ -65,19 +70,19 @@ export function composeJsonSchema(
   };
 }
 
-/** Each agent may have its own model, or name one of `model.choices`. */
+/** Each agent may have its own model, or use one from `model.choices` by name. */
 function addModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   const record = typeof agents === 'object' ? agents : {};
   const one = typeof record.additionalProperties === 'object' ? record.additionalProperties : {};
   const { default: _, ...own } = model;
   const named = { type: 'string', description: 'The name of a model in model.choices.' } as const;
   const description =
-    "The agent's model: a block as in the section `model`, or a name in model.choices.";
+    "The agent's model: a block as in the `model` section, or a name in model.choices.";
   const properties = { ...one.properties, model: { description, anyOf: [own, named] } };
   return { ...record, additionalProperties: { ...one, properties } };
 }
 
-/** Creates the JSON Schema of a profile file, used for suggestions. */
+/** Creates the JSON Schema for a profile file, used for suggestions. */
 export function createProfileJsonSchema(
   profileSchema: z.ZodType,
   modelSchema: z.ZodType,
@@ -103,7 +108,7 @@ function toChannelSchema(
   const account: JsonSchema = {
     ...own,
     type: 'object',
-    // Of a hosted channel, all accounts have the same.
+    // All accounts of a hosted channel have the same `use`.
     properties:
       isHosted || ofAccount === undefined ? properties : { ...properties, use: ofAccount },
   };

@@ -28,24 +28,24 @@ const LABELS: Readonly<Record<string, string>> = {
   'agent.responseFormat': 'Response format for programs',
   'agent.memory': 'Where memory is available',
   'agent.skipContextFiles': 'Leave out context files',
-  'agent.context': 'Parts of the prompt',
+  'agent.context': 'Prompt blocks',
   'agent.context.time': 'Current time',
-  'agent.context.facts': 'Facts about the chat',
-  'agent.context.message': 'Details of the message',
+  'agent.context.facts': 'Chat details',
+  'agent.context.message': 'Message details',
   'agent.context.groupContext': 'Earlier group messages',
   'agent.context.ownMessages': 'Messages sent by the agent itself',
   'agent.context.attachments': 'Attached files',
-  'agent.context.profile': 'Profile of the person',
+  'agent.context.profile': "Person's profile",
   'agent.context.memory': 'Long-term memory (MEMORY.md)',
   'agent.context.diary': 'Diary entries',
-  'agent.context.groupMemory': 'Memory of the group',
+  'agent.context.groupMemory': 'Group memory',
   'agent.context.yesterday': 'Summary of yesterday',
   'agent.context.memories': 'Matching memories',
   'agent.context.knowledge': 'Matching knowledge',
   'agent.context.todos': 'Open to-dos',
   'agent.context.agents': 'Other available agents',
   'agent.context.toolNotes': 'Notes about tools',
-  'agent.context.mode': 'Mode of the conversation',
+  'agent.context.mode': 'Conversation mode',
   'agent.context.approvals': 'Pending approvals',
   'agent.context.silentReplies': 'How to stay silent',
   'agent.context.replyTags': 'How to quote a message',
@@ -61,13 +61,13 @@ const LABELS: Readonly<Record<string, string>> = {
   'agent.delegates': 'Agents it may delegate to',
 
   agents: 'More agents',
-  'agents.*.model': 'Model of this agent',
-  'agents.*.owners': 'Owners of this agent',
+  'agents.*.model': "This agent's model",
+  'agents.*.owners': "This agent's owners",
   routes: 'Which agent answers where',
   'routes.*.agent': 'Agent that answers',
-  'routes.*.person': 'Messages of this person',
+  'routes.*.person': 'Messages from this person',
   'routes.*.chat': 'Messages in this chat',
-  'routes.*.account': 'Messages on this bot account',
+  'routes.*.account': 'Messages to this bot account',
   'routes.*.channel': 'Messages on this channel',
   owners: 'People who own the bot',
 
@@ -83,7 +83,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'skills.maxCharacters': 'Maximum skill list length (characters)',
   'skills.maxFileBytes': 'Largest SKILL.md (bytes)',
 
-  tools: 'Tools of the agent',
+  tools: "The agent's tools",
   'tools.allow': 'Allowed tools',
   'tools.block': 'Blocked tools',
   'tools.offer': 'When tools are offered',
@@ -115,7 +115,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'mcp.*.oauth.clientMetadataUrl': 'Client metadata address',
   'mcp.*.oauth.scope': 'Requested permissions',
   'mcp.*.oauth.issuer': 'Authorization server',
-  'mcp.*.tools': 'Tools of this server',
+  'mcp.*.tools': "This server's tools",
   'mcp.*.tools.allow': 'Allowed tools',
   'mcp.*.tools.block': 'Blocked tools',
   'mcp.*.audience': 'Who can use it',
@@ -174,7 +174,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'cron.total': 'Maximum jobs in total',
 
   hooks: 'Webhooks from other programs',
-  'hooks.*.token': 'Secret token of the hook',
+  'hooks.*.token': "The hook's secret token",
   'hooks.*.action': 'What an event starts',
   'hooks.*.instruction': 'Instructions for the agent',
   'hooks.*.task': 'Standing task to run',
@@ -184,9 +184,9 @@ const LABELS: Readonly<Record<string, string>> = {
   'hooks.*.maxBytes': 'Largest event (bytes)',
   'hooks.*.maxCharacters': 'Text shown to the model (characters)',
   'hooks.*.signature': 'Accept signed events',
-  'hooks.*.fields': 'Parts shown to the model',
+  'hooks.*.fields': 'Event fields shown to the model',
 
-  soul: 'Character of the agent (SOUL.md)',
+  soul: "The agent's character (SOUL.md)",
   'soul.apply': 'When changes take effect',
   'soul.vetoHours': 'Time to veto a change (hours)',
   'soul.humanEdits': 'Edits made by people',
@@ -198,7 +198,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'lanes.collectPauseMs': 'Wait for more messages (ms)',
   'lanes.concurrency': 'Turns at the same time',
 
-  limits: 'Limits of messages and turns',
+  limits: 'Message and turn limits',
   'limits.messageCharacters': 'Longest message (characters)',
   'limits.turnSteps': 'Model calls per turn',
   'limits.turnMinutes': 'Longest turn (minutes)',
@@ -232,7 +232,7 @@ const LABELS: Readonly<Record<string, string>> = {
 
   media: 'Files, pictures and voice',
   'media.maxFileMb': 'Largest file (MB)',
-  'media.maxMessageMb': 'Files of one message (MB)',
+  'media.maxMessageMb': 'Files in one message (MB)',
   'media.maxKeptMb': 'All stored files (MB)',
   'media.maxPersonMb': 'Stored files per person (MB)',
   'media.maxPersonFiles': 'Maximum stored files per person',
@@ -266,22 +266,22 @@ const LABELS: Readonly<Record<string, string>> = {
   'http.host': 'Listen on address',
   'http.port': 'Port number',
   'http.publicUrl': 'Public address',
-  'http.token': 'Access token of the page',
+  'http.token': 'Access token for the page',
   'http.sessions': 'Browser sessions',
   'http.sessions.idleHours': 'Sign out when unused for (hours)',
   'http.sessions.maxDays': 'Sign out in any case after (days)',
 
   api: 'OpenAI-compatible API',
   'api.clients': 'API clients',
-  'api.clients.*.token': 'API key of the client',
-  'api.clients.*.agent': 'Agent it talks to',
+  'api.clients.*.token': "The client's API key",
+  'api.clients.*.agent': 'Agent for this client',
   'api.clients.*.owner': 'Acts as the owner',
   'api.clients.*.conversations': 'Who keeps the history',
   'api.origins': 'Web pages that may call the API',
   'api.waitSeconds': 'Maximum wait for an answer (seconds)',
 
   log: 'Program logs',
-  'log.level': 'Detail of the log',
+  'log.level': 'Log level',
   'log.format': 'Log line format',
   'log.keepMegabytes': 'Stored log size (MB)',
 
@@ -336,7 +336,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'channels.*.accounts': 'Several accounts',
 };
 
-/** Kinds of chats, for settings that have one as a key in `lanes.busy`. */
+/** The kinds of chats that can be keys in settings such as `lanes.busy`. */
 const CHAT_KINDS: Readonly<Record<string, string>> = {
   direct: 'Direct chats',
   group: 'Group chats',
@@ -345,8 +345,8 @@ const CHAT_KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the plain-language name of a setting; undefined for a setting of a channel, a model or a
- * plugin.
+ * Returns the plain-language name of a setting; undefined for the settings of channels, models and
+ * plugins.
  */
 export function getSettingLabel(path: SettingsPath): string | undefined {
   const [section, first, ...rest] = path.map(String);

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { defineSection, flag, numberField, wholeNumber } from './fields.ts';
 
-/**
- * `limits`: which messages are accepted, how many may be pending and what a turn may use (D07,
- * G01).
- */
+/** `limits`: which messages are accepted, how many may wait and what a turn may use (D07, G01). */
 export const Limits = defineSection('Limits. Anything beyond them is refused with a notice.', {
   messageCharacters: wholeNumber(
     { min: 1, max: 1_000_000, default: 32_000 },
@@ -12,7 +9,7 @@ export const Limits = defineSection('Limits. Anything beyond them is refused wit
   ),
   turnSteps: wholeNumber(
     { min: 1, max: 200, default: 20 },
-    'Maximum number of model calls in one turn; the last one has to answer.',
+    'Maximum number of model calls in one turn; the last call must produce the answer.',
   ),
   turnMinutes: numberField(
     { above: 0, max: 60, default: 10 },
@@ -22,10 +19,10 @@ export const Limits = defineSection('Limits. Anything beyond them is refused wit
     { above: 0, default: 1_000_000 },
     'Maximum tokens for all steps of a turn together; the model is then asked for its answer once more.',
   ),
-  answer: defineSection('Limits for a single answer of a model.', {
+  answer: defineSection('Limits for a single answer from a model.', {
     characters: wholeNumber(
       { min: 1_000, max: 1_000_000, default: 50_000 },
-      'Maximum text of an answer; the answer is cut off there, with a notice.',
+      "Maximum length of an answer's text; the answer is cut off there, with a notice.",
     ),
     messages: wholeNumber(
       { min: 2, max: 100, default: 20 },
@@ -37,13 +34,13 @@ export const Limits = defineSection('Limits. Anything beyond them is refused wit
     ),
     argumentBytes: wholeNumber(
       { min: 1_000, max: 10_000_000, default: 256_000 },
-      'Maximum size of the arguments of all tool calls in one answer; calls beyond it are not run.',
+      'Maximum size of the arguments of all tool calls in one answer; calls beyond this size are not run.',
     ),
     calls: wholeNumber({ min: 1, max: 100, default: 20 }, 'Calls of tools.'),
   }),
   modelAwayMinutes: numberField(
     { min: 0, max: 60, default: 10 },
-    'How long a question is kept and retried while its model is unavailable; 0: it fails at once.',
+    'How long a question is kept and retried while its model is unavailable; 0 means that it fails immediately.',
   ),
   waitingPerConversation: wholeNumber(
     { min: 1, max: 10_000, default: 50 },
@@ -55,22 +52,22 @@ export const Limits = defineSection('Limits. Anything beyond them is refused wit
   ),
   groupContextMessages: wholeNumber(
     { min: 0, max: 1_000, default: 50 },
-    'Number of messages in a group that do not address the bot and are kept for its next turn; 0: none.',
+    'Number of messages in a group that do not address the bot and are kept for its next turn; 0 means none.',
   ),
   hangSeconds: z
     .union([z.int().min(5).max(3_600), z.literal('off')])
     .default(30)
     .describe(
-      'A process that is frozen for this long is ended, and its current work is given up the second time; off: it is never ended.',
+      'A process that is frozen for this long is ended; when this happens a second time, its current work is given up. off: it is never ended.',
     ),
-  subAgents: defineSection('Limits for one sub-agent (delegate_task) over all its turns.', {
+  subAgents: defineSection('Limits for one sub-agent (delegate_task) across all of its turns.', {
     depth: wholeNumber(
       { min: 1, max: 5, default: 2 },
       'Maximum depth to which a task may be delegated.',
     ),
     concurrent: wholeNumber(
       { min: 1, max: 50, default: 3 },
-      'Maximum number of tasks running at a time per conversation.',
+      'Maximum number of tasks that run at the same time, per conversation.',
     ),
     steps: wholeNumber({ min: 1, max: 200, default: 20 }, 'Maximum number of model calls.'),
     minutes: numberField(
@@ -98,7 +95,7 @@ const Cap = z.strictObject({
 
 /** `spend`: the daily limits for model usage (G17). */
 export const Spend = defineSection(
-  'Limits on tokens and money; a day ends at midnight in the time zone of the agent.',
+  "Limits on tokens and money; a day ends at midnight in the agent's time zone.",
   {
     perPersonDaily: Cap.optional().describe('Daily limit for one person in all chats.'),
     perStrangerDaily: z
@@ -116,8 +113,8 @@ export type Spend = z.infer<typeof Spend>;
 
 /**
  * The daily cap for a stranger unless the settings set one: more than a hundred short messages if
- * the provider reports no cached input, and a dollar if prices are known. See docs/costs.md for the
- * figures.
+ * the provider does not report cached input, and a dollar if prices are known. See docs/costs.md
+ * for the figures.
  */
 const DEFAULT_STRANGER_CAP = { tokens: 1_500_000, usd: 1 } as const;
 

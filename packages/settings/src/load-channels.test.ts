@@ -9,7 +9,7 @@ import {
 const { load, path } = createSettingsFolder();
 
 describe('loadSettings with channels', () => {
-  it('[F05] [F06] [M05] closes access, waits for a mention and notifies no one unless configured otherwise', () => {
+  it('[F05] [F06] [M05] by default closes access, waits for a mention and does not notify anyone', () => {
     const { channels } = getValidSettings(load('channels: { telegram: { token: "1234567890" } }'));
     expect(channels['telegram/default']).toEqual({
       kind: 'ok',

@@ -29,7 +29,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     });
   });
 
-  it('[D12] reports a missing variable at its position, with the one that was probably intended', () => {
+  it('[D12] reports a missing variable at its position, and suggests the variable that was probably intended', () => {
     const result = load('http:\n  host: "${HOSTT}"\n', { HOST: 'x' });
     expect(getProblems(result)).toEqual([
       {
@@ -72,7 +72,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     expect(result.secrets).toEqual(['123456:from-a-file']);
   });
 
-  it('[D10] collects as secrets values that are named like one, look like one and come from outside, and passwords in URLs', () => {
+  it('[D10] collects secrets: values that are named like secrets, look like secrets and come from outside, and passwords in URLs', () => {
     const yaml = `
 agent: { name: "\${NAME}" }
 queue: { url: "redis://user:red%40pass@localhost", password: own-pass, sentinel: { nodes: [a], password: asked } }

@@ -100,7 +100,7 @@ describe('loadSettings with a file that is not YAML', () => {
     );
   });
 
-  it('[D12] hides secrets on the lines it shows', () => {
+  it('[D12] hides secrets in the lines that it shows', () => {
     const [problem] = getProblems(load('    token: 123456:ABCDEF\n  x: y: z\n'));
     expect(problem?.excerpt).toContain('token: •••••••••••••');
     expect(JSON.stringify(problem)).not.toContain('ABCDEF');

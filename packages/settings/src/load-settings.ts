@@ -39,6 +39,12 @@ import {
   toSettingsProblem,
 } from './source.ts';
 
+/** The profile that an agent would use: an experiment that changes no file. */
+export interface ProfileChoice {
+  readonly agent: string | undefined;
+  readonly profile: string;
+}
+
 export interface LoadSettingsOptions<Model>
   extends SettingsLocation,
     Pick<ForeignSchemas, 'channelSchemas'>,
@@ -51,12 +57,14 @@ export interface LoadSettingsOptions<Model>
    * precedence.
    */
   readonly houseProfiles?: string;
-  /** The available channels with the forms of their ids; if absent, ids are used as written. */
+  /** The available channels with the forms of their ids; if absent, ids are not converted. */
   readonly channelIds?: IdForms;
-  /** Finds the channels that the file defines with `use`; without it there are none. */
+  /** Finds the channels that the file defines with `use`; if absent, there are none. */
   readonly findHosted?: FindHosted | undefined;
   /** Channels that run with their defaults even if the file does not mention them. */
   readonly defaultChannels?: readonly string[];
+  /** A profile to use for one agent, the default one without a name, instead of its own. */
+  readonly profile?: ProfileChoice | undefined;
 }
 
 /** The result of reading the file (D12). `secrets` are values that logs must never show. */
@@ -66,17 +74,19 @@ export type SettingsResult<Model = unknown> =
       /** The settings of the whole installation and of its default agent. */
       readonly settings: Settings<Model>;
       /**
-       * The complete settings of each agent in `agents` by name (F14). An agent's `spend` contains
-       * only the caps of that agent; those of `settings` apply as well.
+       * The complete settings of each agent in `agents`, by name (F14). An agent's `spend` contains
+       * only that agent's caps; those in `settings` apply as well.
        */
       readonly agents: ReadonlyMap<string, Settings<Model>>;
-      /** Accounts by `channel/account`; a broken or disabled account does not affect the others. */
+      /**
+       * Accounts by `channel/account`; a broken or disabled account does not affect other accounts.
+       */
       readonly channels: Readonly<Record<string, ChannelAccount>>;
       /** The package of each channel that exists because of `use`. */
       readonly hosted: Readonly<Record<string, string>>;
       readonly warnings: readonly SettingsProblem[];
       readonly secrets: readonly string[];
-      /** The files with values for the settings (`${file:…}`). */
+      /** The files that contain values for the settings (`${file:…}`). */
       readonly files: readonly string[];
       /** `defaults` when the file does not exist. */
       readonly origin: 'file' | 'defaults';
@@ -96,10 +106,11 @@ export type SettingsResult<Model = unknown> =
  */
 export function loadSettings<Model>(options: LoadSettingsOptions<Model>): SettingsResult<Model> {
   const text = readTextFile(options.file, LARGEST_SETTINGS_BYTES);
-  const document = parseSettings(text.kind === 'text' ? text.text : '');
-  if (document.kind === 'broken') {
-    return { kind: 'invalid', problems: document.problems, warnings: [], secrets: [], files: [] };
+  const written = parseSettings(text.kind === 'text' ? text.text : '');
+  if (written.kind === 'broken') {
+    return { kind: 'invalid', problems: written.problems, warnings: [], secrets: [], files: [] };
   }
+  const document = { ...written, value: chooseOtherProfile(written.value, options.profile) };
   const prepared = prepareSource(document, options);
   const profiled = chooseProfile(prepared.source, createProfileScope(options));
   const source = {
@@ -141,6 +152,15 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
   };
 }
 
+function chooseOtherProfile(value: Block, choice: ProfileChoice | undefined): Block {
+  if (choice === undefined) return value;
+  const { agent, profile } = choice;
+  const withProfile = (block: unknown) => ({ ...(isBlock(block) && block), profile });
+  if (agent === undefined) return { ...value, agent: withProfile(value.agent) };
+  const agents = isBlock(value.agents) ? value.agents : {};
+  return { ...value, agents: { ...agents, [agent]: withProfile(agents[agent]) } };
+}
+
 /** Validates each part of the file against its own schema. */
 function checkParts<Model>(
   source: SettingsSource,
@@ -169,7 +189,7 @@ function checkParts<Model>(
   return { core, model, read, channels, problems };
 }
 
-/** Assembles the settings of the default agent and of the others when all parts are valid. */
+/** Assembles the settings of the default agent and of other agents if all parts are valid. */
 function assembleSettings<Model>(
   { core, model, read, problems: wrong }: ReturnType<typeof checkParts<Model>>,
   unprofiled: SettingsSource,
@@ -191,7 +211,7 @@ function assembleSettings<Model>(
 }
 
 /**
- * Explains problems with ids in the platform's terms, even if a schema refuses the id as well.
+ * Explains problems with ids in the platform's terms, even if a schema also refuses the id.
  * Problems that no schema refuses do not prevent a start, because such ids had no effect in earlier
  * versions either.
  */
@@ -269,8 +289,8 @@ function prepareSource(document: SettingsDocument, options: LoadSettingsOptions<
 }
 
 /**
- * Selects reference problems in the core settings. References in channels break only their account,
- * and those below unknown keys are ignored.
+ * Selects reference problems in the core settings. References in channels only break their own
+ * account, and references below unknown keys are ignored.
  */
 function selectCoreReferences(findings: readonly SettingsFinding[]): SettingsFinding[] {
   const known = new Set<unknown>(['model', ...Object.keys(CoreSettings.shape)]);
@@ -288,8 +308,8 @@ function readBlock(written: unknown, path: SettingsPath, source: SettingsSource)
 }
 
 /**
- * Sorts problems by their position in the file. A failed reference leaves text that also fails the
- * schema, so only one report is kept.
+ * Sorts problems by their position in the file. A failed reference also leaves text that fails the
+ * schema, so only one of the two problems is kept.
  */
 function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProblem[] {
   const seen = new Set<string>();
@@ -314,9 +334,9 @@ export function createSettingsTemplate(): string {
 }
 
 /**
- * Writes the template to `file`, readable only by its owner because it may contain secrets later,
- * and next to it the schema that its first line names for editors. Throws `SettingsError`, also if
- * `file` exists.
+ * Writes the template to `file`, readable only by its owner because it may later contain secrets,
+ * and writes the schema for editors, which its first line names, next to it. Throws
+ * `SettingsError`, also if `file` exists.
  */
 export function writeSettingsTemplate(file: string): void {
   try {

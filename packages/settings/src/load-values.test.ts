@@ -63,9 +63,9 @@ describe('loadSettings with wrong values', () => {
     ['model: 5', 'model', 'one of auto, offline, or a block'],
     ['agent: { layout: neomagy }', 'agent.layout', 'one of parley, mushroom, lab, zeus, openclaw'],
     ['model: {}', 'model.provider', 'one of local, anthropic'],
-    ['approvals: { auto: ["exec:"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
-    ['approvals: { auto: ["git status*"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
-    ['approvals: { auto: ["exec:a\\nb*"] }', 'approvals.auto[0]', 'tool:pattern in one line'],
+    ['approvals: { auto: ["exec:"] }', 'approvals.auto[0]', 'tool:pattern on a single line'],
+    ['approvals: { auto: ["git status*"] }', 'approvals.auto[0]', 'tool:pattern on a single line'],
+    ['approvals: { auto: ["exec:a\\nb*"] }', 'approvals.auto[0]', 'tool:pattern on a single line'],
     [
       `approvals: { auto: ["exec:${'*a'.repeat(250)}"] }`,
       'approvals.auto[0]',
@@ -90,7 +90,7 @@ describe('loadSettings with wrong values', () => {
     expect(result.secrets).toEqual(expect.arrayContaining(['sk-very-secret', 'sk-env-secret']));
   });
 
-  it('[D12] reports broken channels even if the core is invalid, so that all problems can be fixed together', () => {
+  it('[D12] reports broken channels even if the core is invalid, so that a person can fix all problems together', () => {
     const paths = getProblems(load('log: 1\nchannels: { telegram: {} }')).map((p) => p.path);
     expect(paths).toEqual(['log', 'channels.telegram.token']);
   });
@@ -111,7 +111,7 @@ describe('loadSettings with unknown keys', () => {
       'title',
     ],
     ['model: { provider: anthropic, apiKey: k, apiKeyy: x }', 'model.apiKeyy', 'apiKey'],
-  ])('[D12] warns of %s and suggests the nearest key', (yaml, path, meant) => {
+  ])('[D12] warns about %s and suggests the nearest key', (yaml, path, meant) => {
     const { warnings } = getValidSettings(load(yaml));
     expect(warnings).toEqual([
       expect.objectContaining({ kind: 'unknown-key', path, nearest: meant }),
@@ -127,7 +127,7 @@ describe('loadSettings with unknown keys', () => {
     ]);
   });
 
-  it('[D12] warns without a suggestion when nothing is close, and never resolves a reference there', () => {
+  it('[D12] warns without a suggestion if no key is similar, and never resolves a reference there', () => {
     const { warnings } = getValidSettings(load('zebra: "${NOT_SET}"\n'));
     expect(warnings).toEqual([
       expect.objectContaining({ path: 'zebra', position: { line: 1, column: 1 } }),

@@ -34,7 +34,7 @@ function load(profile: string, settings = 'agent: { profile: own }', env = {}) {
 }
 
 describe('a settings profile', () => {
-  it('[P15] chooses layout, persona, format, skills, tools, plugins, memory and model', () => {
+  it('[P15] sets layout, persona, format, skills, tools, plugins, memory and model', () => {
     const { settings, warnings } = getValidSettings(
       load(`
 layout: lab
@@ -72,7 +72,7 @@ ephemeral: Answer in one sentence.
     });
   });
 
-  it('[P15] ranks below the settings and above the defaults', () => {
+  it('[P15] takes precedence over the defaults but not over the settings', () => {
     const settings = 'agent: { profile: own, layout: zeus }\nskills: { max: 3 }';
     const loaded = getValidSettings(
       load('layout: lab\nskills: { show: inline }', settings),
@@ -117,7 +117,7 @@ ephemeral: Answer in one sentence.
     ['context: { memroy: false }', 'context.memroy', 'memory'],
     ['model: { provider: anthropic, apiKey: k, vison: true, apikey: l }', 'model.apikey', 'apiKey'],
     ['name: Ada', 'name', undefined],
-  ])('[P15] [D12] %s warns of an unknown key', (yaml, at, nearest) => {
+  ])('[P15] [D12] %s warns about an unknown key', (yaml, at, nearest) => {
     const { warnings } = getValidSettings(load(yaml));
     const found = warnings.find((warning) => warning.path === at);
     expect(found).toMatchObject({ kind: 'unknown-key', file: path('data/profiles/own.yaml') });
@@ -136,13 +136,13 @@ ephemeral: Answer in one sentence.
     ['ephemeral: ${NOT_SET}', 'reference', 'ephemeral'],
     ['responseFormat: yaml', 'value', 'responseFormat'],
     ['responseFormat: { type: objekt }', 'value', 'responseFormat'],
-  ])('[P15] %s keeps Parley from starting', (yaml, kind, at) => {
+  ])('[P15] %s prevents Parley from starting', (yaml, kind, at) => {
     expect(getProblems(load(yaml))).toEqual([
       expect.objectContaining({ kind, path: at, file: path('data/profiles/own.yaml') }),
     ]);
   });
 
-  it('[D13] [D12] keeps Parley from starting when a check by its response format could take forever', () => {
+  it('[D13] [D12] prevents a start if a check of its response format could take forever', () => {
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const found = getProblems(load(JSON.stringify({ responseFormat: schema })));
       // Deep nesting is refused in part or for the whole file, depending on the stack size of this
@@ -152,7 +152,7 @@ ephemeral: Answer in one sentence.
     }
   });
 
-  it('[P15] lets a profile name a model of the provider in the settings', () => {
+  it('[P15] may name a model of the provider in the settings', () => {
     const settings = 'agent: { profile: own }\nmodel: { provider: named, apiKey: k }';
     expect(getValidSettings(load('model: large', settings)).settings.model).toEqual({
       provider: 'named',
@@ -172,7 +172,7 @@ ephemeral: Answer in one sentence.
     expect(loaded.secrets).toContain('sk-very-secret');
   });
 
-  it('[P15] looks up no profile when none is named', () => {
+  it('[P15] is not looked up if the settings do not name one', () => {
     expect(getValidSettings(load('layout: [', 'agent: {}')).settings.agent.layout).toBeUndefined();
     expect(getProblems(load('', 'agent: { profile: ../own }'))).toEqual([
       expect.objectContaining({ path: 'agent.profile' }),

@@ -30,14 +30,14 @@ export interface ProfiledSettings {
   readonly problems: readonly SettingsProblem[];
   readonly warnings: readonly SettingsProblem[];
   readonly secrets: readonly string[];
-  /** Files with values that the profile refers to. */
+  /** Files with values to which the profile refers. */
   readonly files: readonly string[];
 }
 
 /**
  * Applies the profile in `agent.profile`. Without a profile, the settings stay unchanged; a name
- * that is not text is left to the check of the settings. Throws `SettingsError` as `loadProfile`
- * does.
+ * that is not text is left for the check of the settings to report. Throws `SettingsError` in the
+ * same cases as `loadProfile`.
  */
 export function chooseProfile(source: SettingsSource, place: ProfileScope): ProfiledSettings {
   const { profile, ...found } = loadProfileAt(['agent', 'profile'], source, place);
@@ -46,7 +46,10 @@ export function chooseProfile(source: SettingsSource, place: ProfileScope): Prof
   return { ...found, value, problems: findHomelessModel(profile, source) };
 }
 
-/** Loads the profile named at `path` as in `chooseProfile`; absent without a valid one. */
+/**
+ * Loads the profile named at `path` as in `chooseProfile`; the result has no profile if there is no
+ * valid one.
+ */
 export function loadProfileAt(
   path: SettingsPath,
   source: SettingsSource,
@@ -69,11 +72,12 @@ export function loadProfileAt(
 }
 
 /**
- * Reports a profile that names a model without a provider if the settings name no provider either.
+ * Reports a profile that names a model without a provider if the settings do not name a provider
+ * either.
  */
 function findHomelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
-  const expected = `a section with the provider of "${modelName}", the model of the profile`;
+  const expected = `a section with the provider of the profile's model "${modelName}"`;
   return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
 }
 
@@ -104,7 +108,7 @@ function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   return { kind: 'missing' };
 }
 
-/** Lists the names of the available profiles, sorted; a missing folder contributes none. */
+/** Lists the names of the available profiles, sorted; a missing folder is treated as empty. */
 function listProfileNames(folders: readonly string[]): readonly string[] {
   const names = folders.flatMap((folder) => {
     try {
@@ -120,7 +124,7 @@ function listProfileNames(folders: readonly string[]): readonly string[] {
 }
 
 function checkProfile(file: string, text: string, place: ProfileScope): LoadedProfile {
-  // No upgrade steps are needed, because no key of a profile was ever renamed.
+  // No upgrade steps are needed, because no profile key was ever renamed.
   const document = parseSettings(text, []);
   if (document.kind === 'broken') {
     return { kind: 'bad', problems: document.problems, warnings: [], secrets: [], files: [] };
@@ -153,7 +157,7 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
 }
 
 /**
- * Validates a profile's model; undefined without one, or if it is a word that only names a model.
+ * Validates a profile's model; undefined if there is none or it is a word that only names a model.
  */
 function checkModel(
   written: unknown,
@@ -174,17 +178,17 @@ function locateInFile(loaded: LoadedProfile, file: string): LoadedProfile {
   return { ...loaded, warnings, problems: loaded.problems.map(name) };
 }
 
-/** A validated profile; `modelName` is separate because it fills one key of the section `model`. */
+/** A validated profile; `modelName` is separate because it fills one key in the `model` section. */
 export interface Profile extends Omit<ProfileSettings, 'model'> {
   readonly model?: unknown;
   readonly modelName?: string;
 }
 
 /**
- * Merges the content of the profile into the settings, as if their author had also written it
- * (P15). The file itself takes precedence, key by key. A list in the file replaces the profile's
- * list, and a model in the file replaces the profile's model. Defaults are applied later, so they
- * have the lowest precedence.
+ * Merges the profile's content into the settings, as if the settings file also contained it (P15).
+ * The file itself takes precedence, key by key. A list in the file replaces the profile's list, and
+ * a model in the file replaces the profile's model. Defaults are applied later, so they have the
+ * lowest precedence.
  */
 export function mergeProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
@@ -200,7 +204,7 @@ export function mergeProfile(written: Block, profile: Profile): Block {
 
 /**
  * Merges a profile below the written settings. A value that is not a block stays as written, for
- * the later check to explain.
+ * the later check to report.
  */
 function mergeBelow(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
@@ -212,8 +216,8 @@ function mergeBelow(written: unknown, profile: Block | undefined): unknown {
 }
 
 /**
- * Returns the effective model: a written one takes precedence, and a bare name fills its key
- * `model`.
+ * Returns the effective model: a model in the settings takes precedence, and a name alone only
+ * fills its `model` key.
  */
 export function resolveModel(
   written: unknown,
@@ -235,8 +239,8 @@ const { layout, persona, format, responseFormat, memory, skipContextFiles, conte
 const Names = z.array(z.string().min(1));
 
 /**
- * One profile file (P15), which defines an agent in one place. Each key has the same meaning as in
- * the settings. No key has a default here, so that missing keys stay undefined.
+ * A profile file (P15), which defines an agent in one place. Each key has the same meaning as in
+ * the settings. Keys do not have defaults here, so that missing keys stay undefined.
  */
 const ProfileSettings = z.strictObject({
   layout,
@@ -257,7 +261,7 @@ const ProfileSettings = z.strictObject({
     .optional(),
   tools: z.strictObject({ allow: Names.optional(), block: Names.optional() }).optional(),
   plugins: CoreSettings.shape.plugins.unwrap().optional(),
-  /** A block as in the settings, or the name of a model of the provider in the settings. */
+  /** Either a block as in the settings, or the name of a model of the provider in the settings. */
   model: z.union([z.string().min(1), z.record(z.string(), z.unknown())]).optional(),
 });
 type ProfileSettings = z.input<typeof ProfileSettings>;

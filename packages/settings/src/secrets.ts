@@ -17,16 +17,14 @@ import {
 
 /** The maximum size of a secret file, in bytes; a secret is a line or a PEM block. */
 const LARGEST_SECRET_BYTES = 65_536;
-/**
- * The maximum nesting depth that is followed, which also stops at an alias that contains itself.
- */
+/** The maximum nesting depth, which also stops at an alias that contains itself. */
 const DEEPEST = 32;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the content to use for a missing file that a reference names; undefined reports the file
- * as a problem.
+ * Returns the content to use if a file that a reference names is missing; undefined reports the
+ * file as a problem.
  */
 export type ReadMissingSecret = (file: string) => string | undefined;
 
@@ -38,7 +36,7 @@ export interface ReferenceProblem {
   readonly nearest?: string;
 }
 
-/** A piece of a value that came from the environment, or from a separate file. */
+/** A piece of a value that came from the environment or from a separate file. */
 interface OutsidePiece {
   readonly path: SettingsPath;
   readonly text: string;
@@ -53,7 +51,7 @@ export interface ResolvedReferences {
    * file.
    */
   readonly outside: ReadonlyMap<string, string>;
-  /** The pieces that came from outside, by path, for the list of secrets. */
+  /** The pieces that came from outside the file, by path, for the list of secrets. */
   readonly pieces: readonly OutsidePiece[];
   readonly problems: readonly ReferenceProblem[];
   /** The files that references name, whether they exist or not. */
@@ -62,8 +60,8 @@ export interface ResolvedReferences {
 
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `${file:/path}` (relative to the settings file) in
- * every text; `$${` is a literal `${`. A key without a value, such as that of a section whose lines
- * are commented out, is dropped; a channel or agent without a value gets its defaults.
+ * every text; `$${` is a literal `${`. A key without a value, such as the key of a section whose
+ * lines are commented out, is dropped; a channel or agent without a value gets its defaults.
  */
 export function resolveReferences(
   root: Block,
@@ -180,16 +178,16 @@ function lookUpFile(file: string): LookupResult {
 }
 
 /**
- * Sections whose values may be shown to everyone; removing them from texts would only hide ordinary
- * words.
+ * Sections whose values may be shown to everyone; removing them from other text would only hide
+ * ordinary words.
  */
 const PUBLIC_SECTIONS: ReadonlySet<unknown> = new Set([
   ...['agent', 'http', 'log', 'lanes', 'limits', 'identity', 'skills'],
   ...['cron', 'heartbeat', 'soul', 'spend', 'inspector'],
 ]);
 /**
- * Whether a path is in a public section. The keys of one of several agents are public like those of
- * `agent`, except in some sections.
+ * Whether a path is in a public section. An agent's keys in `agents` are public, except `model`,
+ * `tools`, `approvals` and `owners`.
  */
 function isPublicPath(path: SettingsPath): boolean {
   if (path[0] !== 'agents') return PUBLIC_SECTIONS.has(path[0]);
@@ -202,9 +200,9 @@ const HARMLESS_HEADER = /^(?:accept|content|user-agent|cache-control)/i;
 
 /**
  * Collects the values that must never leave the process (G18), without order or duplicates: every
- * value whose key indicates a secret (`token`, `apiKey`, `password`, …), every value of `headers`
+ * value whose key indicates a secret (`token`, `apiKey`, `password`, …), every value in `headers`
  * and `env`, and every value from a secret file or the environment that looks like a secret. In
- * other texts, secrets are the user parts, queries and secret paths of URLs, and the values of
+ * other values, secrets are the user parts, queries and secret paths of URLs, and the values of
  * flags such as `--api-key`.
  */
 export function collectSecrets(resolved: ResolvedReferences): string[] {
@@ -237,7 +235,7 @@ export function collectSecrets(resolved: ResolvedReferences): string[] {
   }
 }
 
-/** The minimum length of a secret; shorter values under such a key are words like `none`. */
+/** The minimum length of a secret; shorter values under such a key are words such as `none`. */
 const MIN_SECRET_LENGTH = 8;
 
 /**

@@ -22,8 +22,8 @@ export const LARGEST_SETTINGS_BYTES = 1_000_000;
 type TextFile = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'missing' };
 
 /**
- * Reads a text file in UTF-8, UTF-16 or UTF-32 of at most `largestBytes`. Pipes and devices are
- * supported and never read beyond that size. Throws `SettingsError` for a directory, denied access,
+ * Reads a text file of at most `largestBytes` in UTF-8, UTF-16 or UTF-32. Pipes and devices are
+ * supported, but not read beyond that size. Throws `SettingsError` for a directory, denied access,
  * a larger file, or another encoding.
  */
 export function readTextFile(file: string, largestBytes: number): TextFile {
@@ -64,7 +64,7 @@ function createUnreadableError(file: string, cause: unknown): SettingsError {
   if (code === 'EISDIR') {
     return new SettingsError(
       'settings-is-directory',
-      `${file} is a directory. Name the file in it.`,
+      `${file} is a directory. Give the path of a file.`,
       cause,
     );
   }
@@ -83,8 +83,8 @@ function createUnreadableError(file: string, cause: unknown): SettingsError {
 }
 
 /**
- * Decodes settings or secrets, which must be exact. UTF-8, UTF-16 and UTF-32 are read, because
- * PowerShell and Windows editors write them. Encodings that would require a guess or lose a
+ * Decodes settings or secrets, which must be read exactly. UTF-8, UTF-16 and UTF-32 are read,
+ * because PowerShell and Windows editors write them. Encodings that would require a guess or lose a
  * character are refused.
  */
 function decodeSettings(file: string, bytes: Buffer): string {
@@ -128,8 +128,8 @@ export function parseForWriting(text: string): Document {
 }
 
 /**
- * Passes long numbers to `keep`: platform ids have up to 20 digits, of which a JavaScript number
- * would lose the last ones.
+ * Passes long numbers to `keep`: platform ids have up to 20 digits, and a JavaScript number would
+ * lose the last ones.
  */
 export function keepLongNumbers(document: Document, keep: (digits: string) => unknown): void {
   visit(document, {

@@ -1,7 +1,7 @@
 import type { SettingsPath } from './source.ts';
 
 /**
- * One change to a settings file; `*` in a path stands for any key. `move` gives a key another name
+ * One change to a settings file; `*` in a path matches any key. `move` moves a key to another name
  * or section, with its comments; `change` writes another value. An edit has no effect when the
  * source is missing or the target already exists.
  */

@@ -1,4 +1,4 @@
-/** The facts needed to report where a value came from and what is allowed there instead. */
+/** What is needed to report where a value came from and what is allowed there instead. */
 export interface SettingsSource {
   /** The settings after references were replaced. */
   readonly value: Block;
@@ -60,7 +60,7 @@ function formatDisplayValue(path: SettingsPath, source: SettingsSource): string 
   return hideSecrets(shortenText(JSON.stringify(value)), source.secrets);
 }
 
-/** Text beside a reference in a secret is part of the secret. */
+/** Text next to a reference in a secret belongs to the secret. */
 function keepReferencesOnly(text: string): string {
   return text.replaceAll(/(\$\{[^}]*\}?)|[^$]+|\$/g, (_all, reference) => reference ?? '…');
 }
@@ -83,8 +83,8 @@ export interface FilePosition {
 }
 
 /**
- * One mistake in the settings (or, as a warning, a key without effect), with the facts a person
- * needs to fix it. `found` and `excerpt` never show a secret.
+ * One mistake in the settings (or, as a warning, a key without effect), with the details that a
+ * person needs to fix it. `found` and `excerpt` never show a secret.
  */
 export interface SettingsProblem {
   readonly kind:
@@ -101,7 +101,7 @@ export interface SettingsProblem {
   /** The path of the value, such as `channels.telegram.token`; empty for the file as a whole. */
   readonly path: string;
   /**
-   * The position of the value; absent when it is not in the file, for example because the file is
+   * The position of the value; absent if it is not in the file, for example because the file is
    * missing.
    */
   readonly position?: FilePosition;
@@ -227,7 +227,7 @@ export function listSecrets(value: string): string[] {
 }
 
 /**
- * A part of a longer text that may be a secret; `isNamed` means that only secrets occur in this
+ * A piece of a longer text that may be a secret; `isNamed` means that only secrets occur in this
  * position.
  */
 interface FoundSecret {
@@ -236,9 +236,9 @@ interface FoundSecret {
 }
 
 /**
- * Finds possible secrets inside a text that is not a secret as a whole: user and password, queries
- * and long random segments of a URL's path, credentials after a scheme, `--api-key=…`, and values in
- * JSON whose key says so. They are returned as written and, in URLs, also decoded.
+ * Finds possible secrets inside a text that is not itself a secret: user and password, queries and
+ * long random segments of a URL's path, credentials after a scheme, `--api-key=…`, and values in
+ * JSON whose key indicates a secret. They are returned as written and, in URLs, also decoded.
  */
 export function findSecretsWithin(value: string): readonly FoundSecret[] {
   const urls = [...value.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi)].flatMap(([url]) =>
@@ -254,7 +254,7 @@ export function findSecretsWithin(value: string): readonly FoundSecret[] {
   return [...urls, ...found, ...secretsInJson(value)];
 }
 
-/** The secrets in a key file, such as that of a Google service account: `private_key`. */
+/** The secrets in a key file, such as a Google service account's `private_key`. */
 function secretsInJson(value: string): FoundSecret[] {
   if (!value.trimStart().startsWith('{')) return [];
   try {
@@ -262,7 +262,7 @@ function secretsInJson(value: string): FoundSecret[] {
       isSecretName(name) && typeof text === 'string' ? [{ text, isNamed: true }] : [],
     );
   } catch {
-    return []; // A text that merely begins like JSON.
+    return []; // Text that only begins like JSON.
   }
 }
 
@@ -290,6 +290,6 @@ function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A bare % is valid in a password, so the text is returned undecoded.
+    return text; // A single % is valid in a password, so the text is returned undecoded.
   }
 }

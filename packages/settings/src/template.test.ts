@@ -13,13 +13,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the settings template', () => {
-  it('[D12] changes nothing, because every setting except the version is commented out', () => {
+  it('[D12] does not change anything, because every setting except the version is commented out', () => {
     const document = parseSettings(createSettingsTemplate());
     expect(document.kind === 'document' && document.value).toEqual({ version: 2 });
     expect(createSettingsTemplate()).toMatch(/^version: 2 # Parley \d+\.\d+\.\d+$/m);
   });
 
-  it('writes a template readable only by its owner, together with the schema named in its first line', () => {
+  it('is written so that only its owner can read it, together with the schema named in its first line', () => {
     const file = join(folder, 'parley.yaml');
     writeSettingsTemplate(file);
     const [first = ''] = readFileSync(file, 'utf8').split('\n');

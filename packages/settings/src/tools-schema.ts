@@ -10,15 +10,15 @@ const NamedChat = z.strictObject({
     .string()
     .min(1)
     .default('default')
-    .describe('The account of the bot, if a channel has several.'),
+    .describe('The bot account, if a channel has several.'),
   chat: PlatformId.describe(
     'The id of the chat on the platform, as shown by /whoami in that chat.',
   ),
-  thread: PlatformId.optional().describe('A topic or thread in the chat.'),
+  thread: PlatformId.optional().describe('A topic or thread in that chat.'),
 });
 
 const Message = defineSection(
-  "Writing to other chats when an owner asks for it: to the owner's own chats, and to those named here.",
+  "Writing to other chats when an owner asks for it: to the owner's own chats, and to the chats named here.",
   {
     chats: z
       .record(
@@ -33,12 +33,12 @@ const Message = defineSection(
       )
       .default({})
       .describe(
-        'Chats that the agent may write to, by the names it uses for them. A person approves each message first.',
+        'Chats to which the agent may write, by the names that it uses for them. A person approves each message first.',
       ),
   },
 );
 
-/** `tools`: which tools the agent has, and the limits for one call (G02). */
+/** `tools`: the agent's tools, and the limits for one call (G02). */
 export const Tools = defineSection('What the agent can do besides answering.', {
   allow: z.array(z.string().min(1)).optional().describe('Only these tools. Default: all tools.'),
   block: z
@@ -58,7 +58,7 @@ export const Tools = defineSection('What the agent can do besides answering.', {
   ),
   maxCharacters: wholeNumber(
     { min: 500, max: 1_000_000, default: 20_000 },
-    'Maximum text of one result that the model is shown, in characters.',
+    'Maximum number of characters from one result that the model is shown.',
   ),
 });
 
@@ -68,25 +68,25 @@ const AutoRule = z
   .max(500, 'a rule of at most 500 characters')
   .regex(
     /^[a-z][a-z0-9_]{0,63}(:.+)?$/,
-    'a tool, or tool:pattern in one line, such as exec:git status*',
+    'a tool, or tool:pattern on a single line, such as exec:git status*',
   );
 
-/** `approvals`: which tool calls need an approval, and from whom (G05). */
+/** `approvals`: which tool calls need approval, and from whom (G05). */
 export const Approvals = defineSection('Tools that run only when a person approves the call.', {
   ask: z
     .array(z.string().min(1))
     .default([])
-    .describe('Tools that need an approval, in addition to those that ask for one themselves.'),
+    .describe('Tools that need approval, in addition to those that ask for it themselves.'),
   auto: z
     .array(AutoRule)
     .default([])
     .describe(
-      'Calls that need no approval: tools, or tool:pattern for the first argument, where * matches harmless characters.',
+      'Calls that do not need approval: tools, or tool:pattern for the first argument, where * matches harmless characters.',
     ),
   approvers: z.array(Person).default([]).describe('People who may decide in addition to owners.'),
   waitMinutes: numberField(
     { above: 0, max: 7 * 24 * 60, default: 15 },
-    'An undecided question counts as denied after this time.',
+    'A question counts as denied if nobody decides within this time.',
   ),
 });
 
@@ -98,14 +98,14 @@ export const Exec = defineSection(
       false,
       'true: owners can have commands run in direct chats. Requires bubblewrap on Linux.',
     ),
-    approval: defineChoice(['ask', 'never'], 'ask: each command needs an approval.'),
+    approval: defineChoice(['ask', 'never'], 'ask: each command needs approval.'),
     network: flag(
       false,
       'true: commands can access the network, including all servers on this machine.',
     ),
     seconds: wholeNumber(
       { min: 1, max: 600, default: 60 },
-      'Default time limit of a command, unless the model asks for more.',
+      'Default time limit for a command, unless the model asks for more.',
     ),
     maxSeconds: wholeNumber(
       { min: 1, max: 600, default: 600 },
@@ -113,7 +113,7 @@ export const Exec = defineSection(
     ),
     maxCharacters: wholeNumber(
       { min: 1_000, max: 200_000, default: 30_000 },
-      'Maximum text of the output that the model is shown: its start and its end.',
+      'Maximum number of characters from the output that the model is shown: its beginning and its end.',
     ),
     processes: wholeNumber({ min: 4, max: 4_096, default: 128 }, 'At a time.'),
     memoryMb: wholeNumber(
@@ -134,7 +134,7 @@ const Fetch = defineSection('Reading web pages as text. Private addresses are ne
     .enum(['never', 'after-untrusted-text', 'unknown', 'always'])
     .default('after-untrusted-text')
     .describe(
-      'When an approval is needed. never; after-untrusted-text: once the turn has read text from outsiders, for addresses that no one wrote, no search found and no page of the same site links to; unknown: in an owner’s direct chat, for addresses that no one wrote and no search found; always: for every page.',
+      "When approval is needed. never; after-untrusted-text: once the turn has read text from outsiders, for addresses that nobody wrote, no search found and no page on the same site links to; unknown: in an owner's direct chat, for addresses that nobody wrote and no search found; always: for every page.",
     ),
   ports: z
     .array(z.int().min(1).max(65_535))
@@ -145,7 +145,7 @@ const Fetch = defineSection('Reading web pages as text. Private addresses are ne
   maxMb: numberField({ above: 0, max: 50, default: 5 }, 'Maximum size of a page, in megabytes.'),
   maxCharacters: wholeNumber(
     { min: 500, max: 200_000, default: 15_000 },
-    'Maximum text of a page that the model is shown at a time.',
+    'Maximum number of characters from a page that the model is shown at a time.',
   ),
 });
 
@@ -154,7 +154,7 @@ const WebAddress = z.url({
   error: 'a web address, such as http://127.0.0.1:8080',
 });
 
-const Search = defineSection('Search engines. Without one, the agent cannot search the web.', {
+const Search = defineSection('Search engines. If none is set, the agent cannot search the web.', {
   results: wholeNumber(
     { min: 1, max: 20, default: 6 },
     'Maximum number of results that the model is shown.',
@@ -173,13 +173,13 @@ const Search = defineSection('Search engines. Without one, the agent cannot sear
     .describe('SearXNG, a search engine that you can run yourself; it is used first.'),
   brave: z
     .strictObject({
-      apiKey: z.string().min(1).describe('Key of the Brave Search API.'),
+      apiKey: z.string().min(1).describe('Key for the Brave Search API.'),
       baseUrl: WebAddress.optional().describe(
-        'An address other than Brave’s own, only for a proxy.',
+        "An address to use instead of Brave's own, only for a proxy.",
       ),
     })
     .optional()
-    .describe('Brave Search, used without SearXNG or if SearXNG fails.'),
+    .describe('Brave Search, used if SearXNG is not set or fails.'),
 });
 
 /** `tools.web`: the agent's access to the web (G02, G06). */
@@ -189,7 +189,7 @@ export type Web = z.infer<typeof Web>;
 const NonEmpty = z.string().min(1);
 
 const ToolNames = defineSection(
-  'Which tools of the server the agent gets, by the names that the server uses.',
+  "Which of the server's tools the agent gets, by the names that the server uses.",
   {
     allow: z.array(NonEmpty).optional().describe('Only these tools. Default: all tools.'),
     block: z.array(NonEmpty).default([]).describe('Tools that are never used, even if allowed.'),
@@ -214,7 +214,7 @@ const OAuth = z
     issuer: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('Address of the authorization server, if it is in a private network.'),
+      .describe('Address of the authorization server, if it is on a private network.'),
   })
   .optional()
   .describe(
@@ -231,7 +231,7 @@ const Server = z
       .record(z.string().regex(/^\w+$/, 'letters, digits and _'), z.string())
       .default({})
       .describe('Environment variables for the program, in addition to PATH, HOME and LANG.'),
-    cwd: NonEmpty.optional().describe('The working directory of the program.'),
+    cwd: NonEmpty.optional().describe("The program's working directory."),
     url: z
       .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:3000/mcp' })
       .optional()
@@ -250,14 +250,14 @@ const Server = z
       .enum(['never', 'ask'])
       .optional()
       .describe(
-        'Whether each call needs an approval. Default: never for tools that are declared read-only, otherwise ask.',
+        'Whether each call needs approval. Default: never for tools that are declared read-only, otherwise ask.',
       ),
     connector: z
       .string()
       .min(1)
       .max(4_000)
       .optional()
-      .describe('The description for the agent while it is connected.'),
+      .describe('The description that the agent sees while the server is connected.'),
     timeoutMs: wholeNumber(
       { min: 100, max: 3_600_000, default: 60_000 },
       'Maximum duration of one call, in milliseconds; tools.maxSeconds applies as well.',
@@ -268,7 +268,7 @@ const Server = z
   });
 
 /**
- * `mcp`: the MCP servers of an installation by name (G03). No server is started until it is
+ * `mcp`: the installation's MCP servers, by name (G03). A server is started only if it is
  * configured.
  */
 export const Mcp = z
@@ -282,6 +282,4 @@ export const Mcp = z
     Server,
   )
   .default({})
-  .describe(
-    'Servers of the Model Context Protocol: additional tools, and prompts that people can pick.',
-  );
+  .describe('Model Context Protocol servers: additional tools, and prompts that people can pick.');

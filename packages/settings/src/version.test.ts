@@ -43,7 +43,7 @@ describe('the settings version', () => {
     ['version: 9 # Parley 7.3.0\nnewkey: 1\nowners: 5\n', 'written for Parley 7.3.0'],
     ['newkey: 1\nversion: 9\n', 'written for a newer Parley'],
   ])(
-    '[D12] refuses a file from a newer Parley with instructions, and checks no other key',
+    '[D12] refuses a file from a newer Parley with instructions, and does not check other keys',
     (yaml, by) => {
       const [problem, ...others] = getProblems(load(yaml));
       expect(others).toEqual([]);
@@ -55,7 +55,7 @@ describe('the settings version', () => {
     },
   );
 
-  it('[D12] reports a version that is not a number like any other problem', () => {
+  it('[D12] reports a version that is not a number in the same way as other problems', () => {
     expect(getProblems(load('version: new\n'))).toMatchObject([{ kind: 'value', path: 'version' }]);
   });
 
@@ -107,7 +107,7 @@ describe('upgrading the settings file', () => {
     ['current', `version: ${NEWEST}\nlog: {}\n`],
     ['newer', 'version: 9 # Parley 7.3.0\n'],
     ['broken', 'a: [\n'],
-  ])('[D12] leaves a %s file unchanged', (kind, text) => {
+  ])('[D12] does not change a %s file', (kind, text) => {
     const file = path(`${kind}.yaml`);
     writeFileSync(file, text);
     expect(upgradeSettings(file)).toMatchObject({ kind });
@@ -119,7 +119,7 @@ describe('upgrading the settings file', () => {
   });
 });
 
-/** Names from version 1, with values that are not defaults, and their current paths. */
+/** Names from version 1, each with a value that is not the default, and their current paths. */
 const VERSION_1 = `agent: { prompt: { filesInAll: 11000 } }
 agents:
   support: { workspace: w, heartbeat: { tell: "telegram:1", upkeepNotes: 3 }, prompt: { filesInAll: 12000 } }
@@ -137,7 +137,7 @@ media: { pictureSide: 800 }
 `;
 
 describe('setting names from version 1', () => {
-  it('[D12] reads old names under the names of version 2, including those of each agent, hook and account', () => {
+  it('[D12] are read under the names of version 2, including those of each agent, hook and account', () => {
     const document = parseSettings(VERSION_1);
     if (document.kind === 'broken') throw new Error('broken');
     expect(document.value).toEqual({
@@ -173,14 +173,14 @@ describe('setting names from version 1', () => {
     expect(document.locate(['heartbeat', 'notify'], 'value')?.line).toBe(8);
   });
 
-  it('[D12] reports old names in a file of version 2 with the current name', () => {
+  it('[D12] are reported in a file of version 2, with the current name', () => {
     const { warnings } = getValidSettings(load('version: 2\nheartbeat: { tell: last }\n'));
     expect(warnings).toMatchObject([
       { kind: 'unknown-key', path: 'heartbeat.tell', nearest: 'notify' },
     ]);
   });
 
-  it('[D12] keeps an old name when the new name is next to it', () => {
+  it('[D12] are kept if the new name is next to the old one', () => {
     const { settings, warnings } = getValidSettings(
       load('heartbeat: { tell: last, notify: "telegram:1" }\n'),
     );
@@ -188,7 +188,7 @@ describe('setting names from version 1', () => {
     expect(warnings).toMatchObject([{ path: 'heartbeat.tell', nearest: 'notify' }]);
   });
 
-  it('[D12] rewrites old names under the names of version 2 when the page changes a setting', () => {
+  it('[D12] are rewritten to the names of version 2 when the page changes a setting', () => {
     const text = '# Mine.\nheartbeat:\n  tell: last # for now\n  steps: 5\n';
     const changed = changeText(text, [
       { kind: 'set', path: ['heartbeat', 'notify'], value: 'telegram:1' },

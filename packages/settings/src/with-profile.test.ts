@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mergeProfile, type Profile } from './profiles.ts';
 import type { Block } from './source.ts';
 
-/** Written settings, the profile, and the result. */
+/** Settings as written, the profile, and the result. */
 const rows: readonly [what: string, written: Block, profile: Profile, counts: Block][] = [
   ['an empty profile changes nothing', { agent: { name: 'Ada' } }, {}, { agent: { name: 'Ada' } }],
   ['the profile alone', {}, { layout: 'lab' }, { agent: { layout: 'lab' } }],
@@ -88,7 +88,7 @@ describe('settings with a profile', () => {
     expect(mergeProfile(written, profile)).toEqual({ agent: {}, ...counts });
   });
 
-  it('[P15] merges without changing the settings or the profile', () => {
+  it('[P15] are merged without changing the settings or the profile', () => {
     const written = Object.freeze({ agent: Object.freeze({ name: 'Ada' }) });
     const profile = Object.freeze({ layout: 'lab', skills: Object.freeze({ block: [] }) });
     mergeProfile(written, profile);

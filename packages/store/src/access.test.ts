@@ -26,7 +26,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     const told = async (chatId: string) =>
       (await store.outbox.recent(createRouteTo(chatId), 9)).map(({ part }) => part.body.plain);
 
-    it('[F05] gives a sender one code per hour, shown once', async () => {
+    it('[F05] issues one code per sender and hour, and shows the code once', async () => {
       expect(await ask('a', 'C1')).toBe('new');
       expect(await ask('a', 'C2', HOUR - 1)).toBe('known');
       expect(await ask('a', 'C3', HOUR)).toBe('new');
@@ -42,7 +42,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await ask('f', 'Cf', 0, 'other')).toBe('new');
     });
 
-    it('[F05] lets a sender in once for a valid code and stores the welcome in the same transaction', async () => {
+    it('[F05] admits a sender once for a valid code and stores the welcome message in the same transaction', async () => {
       await ask('a', 'C1');
       const welcome = () => [createPart('welcome', 'a')];
       expect(await store.pairing.approve('C1', welcome, HOUR)).toBeNull();

@@ -45,7 +45,7 @@ const USUAL_BOUNDS: PairingBounds = { validMs: 60 * 60_000, pending: 3 };
 
 /**
  * Strangers who ask for access and senders who have it (F05): the tables `pairing_request` and
- * `allowed_sender`. Ingress and the command `/pair` write them, ingress reads them, and all
+ * `allowed_sender`. Ingress and the `/pair` command write them, ingress reads them, and all
  * gateways share them.
  */
 export type PairingRepository = ReturnType<typeof createPairingRepository>;
@@ -53,7 +53,7 @@ export type PairingRepository = ReturnType<typeof createPairingRepository>;
 export function createPairingRepository(database: Database, newId: NewId) {
   return {
     /**
-     * Records that a stranger asks for access. Each sender has one code, which does not change
+     * Records a stranger's request for access. Each sender has one code, which does not change
      * while it is valid. When a code is stored, `notice` is added to the outbox in the same
      * transaction, so a sender gets one notice per code.
      */
@@ -219,8 +219,8 @@ export interface PageSession {
 }
 
 /**
- * Browsers signed in to this deployment, table `page_session`. Expired sessions are not returned.
- * Gateways and `parley sessions` read and write this table.
+ * Browsers signed in to this deployment, stored in the `page_session` table. Expired sessions are
+ * not returned. Gateways and `parley sessions` read and write this table.
  */
 export type PageSessionRepository = ReturnType<typeof createPageSessionRepository>;
 
@@ -254,8 +254,9 @@ export function createPageSessionRepository(database: Database) {
   };
 }
 
-// Deletes only sessions that have also expired according to the clock used for ages (D15). If the
-// clock is temporarily ahead, sessions are hidden during that time but not deleted.
+// Also requires that the sessions have expired according to the clock for data ages, which ignores
+// temporary jumps (D15). If the clock is temporarily ahead, sessions are hidden during that time
+// but not deleted.
 const FORGET_EXPIRED_SESSIONS = defineStatement(`
   delete from page_session where expires_at <= :now
     and expires_at <= (select counted_to from retention_run)`);
@@ -297,9 +298,9 @@ export interface SignIn {
 const MAX_SIGN_INS = 100;
 
 /**
- * Named sign-ins, table `sign_in`, in addition to the token in the data folder. Gateways and
- * `parley people` read and write it; `page_session.opened_with` is the hash of the token that
- * opened a session.
+ * Named sign-ins, stored in the `sign_in` table, in addition to the token in the data folder.
+ * Gateways and `parley people` read and write it; `page_session.opened_with` is the hash of the
+ * token that opened a session.
  */
 export type SignInRepository = ReturnType<typeof createSignInRepository>;
 

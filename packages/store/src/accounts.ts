@@ -1,7 +1,7 @@
 import type { ChatKey } from './conversations.ts';
 import { type Database, defineStatement } from './database.ts';
 
-/** A disconnection of an account by a person, in effect until the account is resumed. */
+/** A person's decision to disconnect an account, in effect until the account is resumed. */
 export interface AccountPause {
   readonly channel: string;
   readonly account: string;
@@ -12,8 +12,8 @@ export interface AccountPause {
 }
 
 /**
- * Paused accounts, table `account_pause`. Gateways and `parley channels` write it, gateways read
- * it. A paused account stays paused after a restart.
+ * Paused accounts, stored in the `account_pause` table. Gateways and `parley channels` write this
+ * table, and gateways read it. A paused account stays paused after a restart.
  */
 export function createAccountPauseRepository(database: Database) {
   return {
@@ -57,9 +57,9 @@ const KEPT = 50;
 const MAX_TITLE_CHARACTERS = 120;
 
 /**
- * Groups that wrote to an account but are not allowed yet, so that a person can allow them: table
- * `seen_group`. Ingress writes this table; the page and `parley channels` read it. The table
- * contains no message content.
+ * Groups that wrote to an account but are not allowed yet, stored in the `seen_group` table so that
+ * a person can allow them. Ingress writes this table; the page and `parley channels` read it. The
+ * table does not contain message text.
  */
 export function createSeenGroupRepository(database: Database) {
   return {

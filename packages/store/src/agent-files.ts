@@ -8,8 +8,9 @@ export interface AgentFile extends Pick<OutboundFile, 'kind' | 'name' | 'mimeTyp
 }
 
 /**
- * The table `agent_file`: files that the agent sends, stored with their parts, and files returned
- * by tools. Turns and posts write the table; deliveries, the tool `send_file` and the page read it.
+ * Files that the agent sends, stored with their outbox parts, and files that tools return: the
+ * `agent_file` table. Turns and posts write the table; deliveries, the `send_file` tool and the
+ * page read it.
  */
 export function createAgentFileRepository(database: Database, files: StoredFiles) {
   return {

@@ -66,7 +66,7 @@ export interface Approval extends NewApproval {
   readonly result: 'done' | 'failed' | null;
 }
 
-/** A row of the table `approval`; its approvers are separated by newlines. */
+/** A row in the `approval` table; its approvers are separated by newlines. */
 export interface ApprovalRow extends Omit<Approval, 'approvers' | 'choices'> {
   readonly approvers: string;
   readonly choices: string | null;

@@ -121,7 +121,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(listMessageIds(await claimTurnOf(store, again.lease, 't2'))).toEqual(['m2']);
     });
 
-    it('[G05] asks about a call once, even when asked repeatedly, and reports a code that is already in use', async () => {
+    it('[G05] asks about a call only once, even if the request is repeated, and reports a code that is already in use', async () => {
       expect(await ask()).toBe('asked');
       expect(await ask({ code: 'ZZZ999' })).toBe('asked');
       expect(await ask({ callKey: 't1.0.1' })).toBe('code-taken');
@@ -136,7 +136,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.recent(9)).toEqual([]);
     });
 
-    it('[G05] counts only one of two simultaneous decisions', async () => {
+    it('[G05] accepts only one of two simultaneous decisions', async () => {
       await ask();
       const both = await Promise.all([
         decide('approved', { by: 'web:u2' }),
@@ -194,7 +194,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.expire(earlier + waits)).toEqual([LANE]);
     });
 
-    it('[G05] withdraws open approvals on /stop, which also sets waiting messages aside', async () => {
+    it('[G05] withdraws open approvals and sets waiting messages aside on /stop', async () => {
       await ask();
       await store.inbox.accept(createMessage('m2'));
       expect(await stop(3)).toMatchObject({
@@ -220,7 +220,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await list('c9')).toEqual({ kind: 'pending', approvals: [] });
     });
 
-    it('[G05] records who decided, when, what, and how the call ended', async () => {
+    it('[G05] records who decided what and when, and how the call ended', async () => {
       await ask();
       await decide('approved', { at: 7 });
       const settles = { callKey: 't1.0.0', failed: true };
@@ -266,7 +266,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.recent(9, 2)).toMatchObject([{ code: 'ABC234' }]);
     });
 
-    it('[G05] [U03] counts only one of two simultaneous decisions on the page and in the chat', async () => {
+    it('[G05] [U03] accepts only one of two simultaneous decisions on the page and in the chat', async () => {
       await ask({ askedIn: 'web:c9', rule: 'write:a' });
       const onPage = { verdict: 'denied', by: 'console:owner' } as const;
       const both = await Promise.all([

@@ -34,8 +34,8 @@ export type ApprovalVerdict =
 /**
  * Approvals and questions to people, each decided at most once. A turn with an open question is
  * suspended: no worker claims it, and no other turn starts in its conversation (D02). The turn
- * writes the table `approval`, and a command in the inbox records the decision; the next claim of
- * the turn, the page and the audit log read it.
+ * writes to the `approval` table, and a command in the inbox records the decision. The worker that
+ * next claims the turn, the page and the audit log read the table.
  */
 export function createApprovalRepository(database: Database, newId: NewId) {
   return {
@@ -124,8 +124,8 @@ async function storeApproval(
     return known === null ? 'code-taken' : 'asked';
   }
   sql.send(SUSPEND, { id: approval.turnId, code: approval.code });
-  // A question's parts are not part of the answer, so they belong to no turn, although they contain
-  // text from the people in the turn.
+  // A question's parts are not part of an answer, so they do not belong to a turn, although they
+  // contain text from the people in the turn.
   insertParts(sql, parts, { turnId: null, about: [approval.turnId], now, newId });
   return 'asked';
 }
@@ -207,7 +207,7 @@ function toApprovalRow(
   now: number,
 ) {
   const decidedAt = state === 'auto' ? now : null;
-  // Person ids contain no whitespace, so a newline can separate them.
+  // Person ids do not contain whitespace, so a newline can separate them.
   const lines = approvers.join('\n');
   const list = choices === null ? null : encodeJson(choices);
   const row = { ...approval, rule, approvers: lines, choices: list };

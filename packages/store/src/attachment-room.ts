@@ -35,9 +35,9 @@ export function createAttachmentRoom(deps: AttachmentRoomDeps) {
       return (await database.read((sql) => sql.get(KEPT_OF, sender))) ?? { files: 0, bytes: 0 };
     },
     /**
-     * Drops bytes that no turn will read: attachments fetched before `before` whose message is
-     * done, and the agent's files that no pending part needs. The rows stay, so that the history
-     * can show that a file was sent.
+     * Drops bytes that turns will not read: attachments fetched before `before` whose message is
+     * done, and the agent's files that pending parts do not need. The rows stay, so that the
+     * history can show that a file was sent.
      */
     async forget(before: number, now: number): Promise<void> {
       await database.change('process', END_LATE, { now, reason: ANSWERED_BEFORE_FETCH });
@@ -79,9 +79,9 @@ const KEPT_OF = defineStatement(`
 }>();
 
 /**
- * Drops the bytes from the rows in small batches and then removes files that no row refers to.
- * Bytes that version 0.1.0 stored in rows are overwritten on disk when they are dropped, so a batch
- * contains only a few files.
+ * Drops the bytes from the rows in small batches, and then removes files that are no longer
+ * referenced. Bytes that version 0.1.0 stored in rows are overwritten on disk when they are
+ * dropped, so a batch contains only a few files.
  */
 async function dropAll<Row extends { readonly fileId: string | null }>(
   { database, files }: AttachmentRoomDeps,

@@ -41,7 +41,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       return started.kind === 'turn' ? listMessageIds(started.turn) : started.kind;
     };
 
-    it('[F10] stores attachments once with their message, and not if the message was not accepted', async () => {
+    it('[F10] stores attachments once, with their message, and only if the message is accepted', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]));
       expect(await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]))).toBe('duplicate');
       expect(await store.inbox.accept(withFiles('m2', [PHOTO]), 1)).toBe('full');
@@ -104,7 +104,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await begin(WAIT)).toEqual(['m1']);
     });
 
-    it("[F10] waits a full minute for a message's files even after an older message has waited for its own", async () => {
+    it("[F10] waits a full minute for a message's files even if an older message has already waited for its files", async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       await store.inbox.accept(withFiles('m2', [REPORT], WAIT - 1));
       expect(await begin(WAIT)).toEqual(['m1']);

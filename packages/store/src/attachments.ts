@@ -46,13 +46,13 @@ export interface StoredAttachment extends AttachmentKey {
   /** 1 if the attachment's bytes are stored. */
   readonly isKept: 0 | 1;
   /**
-   * 1 if the sender marked the attachment as view-once, so that nothing of it is kept after its
-   * turn (F18).
+   * 1 if the sender marked the attachment as view-once, so that nothing is kept after its turn
+   * (F18).
    */
   readonly isViewOnce: 0 | 1;
 }
 
-/** A file of a message with its bytes; its name is untrusted. */
+/** A file from a message, with its bytes; the file name is untrusted. */
 export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
   readonly bytes: Uint8Array;
 }
@@ -64,7 +64,7 @@ export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
 export type AttachmentRepository = ReturnType<typeof createAttachmentRepository>;
 
 /**
- * The contents of the table `attachment` can be fetched or derived again, so its writes need not
+ * The contents of the `attachment` table can be fetched or derived again, so writes to it need not
  * survive a power cut.
  */
 export function createAttachmentRepository(database: Database, files: StoredFiles) {
@@ -311,10 +311,9 @@ export async function reviseAttachments(
 const MAX_WAIT_MS = 60_000;
 
 /**
- * Selects the messages in `rows` that may become a turn. While a file of any of them is being
- * fetched, they all wait, so that a picture and the text about it are read together. The first
- * message never waits longer than `MAX_WAIT_MS`, and later messages get the same time for their own
- * files.
+ * Selects the messages in `rows` that may become a turn. All of them wait while any file is being
+ * fetched, so that a picture and the text about it are read together. The first message never waits
+ * longer than `MAX_WAIT_MS`, and later messages get the same time for their own files.
  */
 export async function keepFetchedRows(
   sql: Sql,

@@ -2,18 +2,19 @@ import { type ChatKey, OF_CHAT } from './conversations.ts';
 import { defineStatement, type Sql, StoreError } from './database.ts';
 
 /**
- * The chat's state before a part was sent, based on the newest messages of its account and of its
- * chat.
+ * The chat's state before a part was sent, based on the newest messages in its account and chat.
  */
 export interface BeforePart {
-  /** Messages that had a platform id before the part was sent; `at` is in ms. */
+  /** Messages that already had a platform id before the part was sent; `at` is in ms. */
   readonly known: readonly {
     readonly chatId: string;
     readonly messageId: string;
     readonly direction: 'in' | 'out';
     readonly at: number;
   }[];
-  /** When another part in the same chat last became uncertain, in ms; null if none did. */
+  /**
+   * When another part in the same chat last became uncertain, in ms; null if that never happened.
+   */
   readonly uncertainAt: number | null;
 }
 
@@ -57,7 +58,8 @@ const UNCERTAIN = defineStatement(
 /** Reads the state of the chat before a part was marked as sending. */
 export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
-  if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
+  if (part === undefined)
+    throw new StoreError('store-failed', `Part ${partId} is not in the outbox.`);
   const known = (
     ofAccount: readonly PartHistory[],
     here: readonly PartHistory[],

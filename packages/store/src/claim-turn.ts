@@ -71,7 +71,7 @@ export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
   return claimTurnInLane(sql, claim, { ...conversation, isUnfinished: true });
 }
 
-/** Runs `claimTurn` for a caller that has just taken the lane. */
+/** Runs `claimTurn` for a caller that has just acquired the lane. */
 export async function claimTurnInLane(
   sql: Sql,
   claim: Claim,
@@ -123,8 +123,8 @@ async function resumeTurn(
   }
   const hangs = countHangs(turn.runs);
   const ends = { hangs, deaths: turn.attempts };
-  // Other lanes send no notice that could have ended the process, and more than this turn would
-  // have to be closed.
+  // Other lanes keep such a turn: they do not send a notice that could have crashed the process,
+  // and dropping their turn would require closing more than the turn.
   if (
     !isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE) &&
     decideNextAttempt(ends) === 'drop'
@@ -134,8 +134,8 @@ async function resumeTurn(
   }
   const steps = await readJournalSteps(sql, turn.id);
   if (turn.put_off_until !== null) {
-    // Tool runs cannot be undone, so only a turn without any may be answered together with later
-    // messages.
+    // The effects of tools cannot be undone, so only a turn that has not run any may be answered
+    // together with later messages.
     const mayEnd = steps.length === 0 && turn.session === session;
     if (mayEnd && (await endIfWritten(sql, conversationId, turn.id, now))) return null;
     if (isPostponed(turn.put_off_until, now)) return 'suspended';
@@ -161,8 +161,8 @@ async function resumeTurn(
 }
 
 /**
- * Ends a turn that was put off if a person has since written in the same chat; the next turn then
- * answers both.
+ * Ends a postponed turn if a person has since written in the same chat; the next turn then answers
+ * both.
  */
 async function endIfWritten(
   sql: Sql,
@@ -228,9 +228,10 @@ async function beginTurn(
     runs,
     ...findAskingPerson(messages, last),
   });
-  // These are the lane's oldest messages without a gap, so the last number bounds them.
+  // These are the lane's oldest messages, without gaps, so the last number is enough to identify
+  // them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
-  // In a direct chat, a turn that no person requested does not consume the group context.
+  // In a direct chat, the group context is not consumed by a turn that a person did not request.
   const isForContext =
     claim.hasContext && messages.some((row) => !isDirect(row) || isOfPerson(row));
   const groupContext = isForContext ? await claimGroupContext(sql, conversationId, turnId) : [];
@@ -239,8 +240,8 @@ async function beginTurn(
 }
 
 /**
- * Finds the person who asks, and when they asked. The time is null if no person asks, so that no
- * waiting time is measured.
+ * Finds the person who asked, and when. The time is null if the turn was not requested by a person,
+ * so that no waiting time is measured.
  */
 function findAskingPerson(
   messages: readonly InboxRow[],

@@ -12,6 +12,7 @@ import {
   changeMode,
   changeModel,
   countWaiting,
+  lockConversation,
   type PlanRun,
   takeStoredPlan,
 } from './conversations.ts';
@@ -21,6 +22,7 @@ import { applyLink, type LinkAction, type LinkAsker } from './links.ts';
 import { insertParts } from './outbox-parts.ts';
 import { isValidPress } from './own-answers.ts';
 import { type AnswerVerdict, answerQuestion, type QuestionAnswer } from './questions.ts';
+import { type RewindPoint, type RewindResult, rewindConversation } from './rewind.ts';
 import {
   type AdmittedMessage,
   type ConversationMode,
@@ -31,7 +33,7 @@ import {
 import { type StoppedWork, startSession, stopConversation, stopOwnTurn } from './stop.ts';
 
 /**
- * What a chat command can do in the transaction that stores it. A command may await nothing except
+ * What a chat command can do in the transaction that stores it. A command may await nothing but
  * this transaction, because on SQLite every other writer waits for it.
  */
 export type CommandTransaction = ReturnType<typeof openTransaction>['transaction'];
@@ -65,7 +67,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
   const { conversationId, message, route, receivedAt: now } = admitted;
   const parts: NewPart[] = [];
   /**
-   * The turns and people, other than the command's sender, whose text or names the answer may
+   * The turns, and the people other than the command's sender, whose text or names the answer may
    * contain.
    */
   const named = new Set<string>();
@@ -94,6 +96,16 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
         ? stopConversation(sql, conversationId, `${message.channel}:${message.sender.id}`, now)
         : stopOwnTurn(sql, conversationId, senderId, now),
 
+    /** `/rewind`: removes everything after a point from the history, and stops what is running. */
+    async rewind(point: RewindPoint): Promise<RewindResult> {
+      const session = (await lockConversation(sql, conversationId))?.session ?? 0;
+      const by = `${message.channel}:${message.sender.id}`;
+      const lane = { id: conversationId, session };
+      const result = await rewindConversation(sql, lane, point, { by, now });
+      if (typeof result === 'object') for (const turn of result.turns) named.add(turn);
+      return result;
+    },
+
     /** Changes the conversation's mode; if `to` is null, only reads it. */
     changeMode: (to: ConversationMode | null) => changeMode(sql, conversationId, to),
 
@@ -102,7 +114,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       changeModel(sql, conversationId, change),
 
     /**
-     * Takes the plan written by the given turn; if `plan` is null, the newest one. If the plan
+     * Takes the plan that the given turn wrote, or the newest plan if `plan` is null. When the plan
      * runs, the command becomes the message `text`, which waits for a turn.
      */
     async runPlan(plan: string | null, text: string): Promise<PlanRun> {
@@ -119,7 +131,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       return verdict;
     },
 
-    /** Answers a question of `ask_user`. */
+    /** Answers a question that `ask_user` asked. */
     async answerQuestion(answer: QuestionAnswer): Promise<AnswerVerdict> {
       const verdict = await answerQuestion(sql, conversationId, answer, now);
       if ('question' in verdict) nameTurns([verdict.question]);
@@ -127,8 +139,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     },
 
     /**
-     * Resends a part in this chat that may not have arrived. `key` is the part's idempotency key;
-     * null stands for the newest such part. With `senderId`, resends the part only if it answers
+     * Resends a part in this chat that may not have been delivered. `key` is the part's idempotency
+     * key; null selects the newest such part. With `senderId`, resends the part only if it answers
      * that person.
      */
     resend: (part: { readonly key: string | null; readonly senderId?: string }) =>
@@ -137,7 +149,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     link: (asker: LinkAsker, action: LinkAction) => applyLink(sql, asker, action, route, now),
 
     /**
-     * Allows the sender to whom a code belongs (null: none) and lists pending requests, limited to
+     * Allows the sender who received a code (null: nobody) and lists pending requests, limited to
      * strangers about whom the caller may decide.
      */
     async pair(
@@ -156,7 +168,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
 
     /**
      * Turns the command's row into a message at the same position in the queue, with the text that
-     * follows the command. `full`: `room` messages are already waiting in the conversation.
+     * follows the command. `full`: the maximum number of waiting messages (`room`) has been
+     * reached.
      */
     async continueWith(rest: InboundMessage, room: number): Promise<'waits' | 'full'> {
       if ((await countWaiting(sql, conversationId)) >= room) return 'full';
@@ -173,7 +186,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
   return { transaction, parts, named };
 }
 
-/** The people allowed by `/pair`, and the strangers still waiting. */
+/** The people whom `/pair` allowed, and the strangers who are still waiting. */
 export interface PairingState {
   readonly approved: PairingRequest | null;
   readonly pending: readonly PairingRequest[];

@@ -53,7 +53,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await mark('nowhere', { kind: 'pin', to: true })).toBe(false);
     });
 
-    it('[U12] counts messages after the first visit as unread until one of the devices has shown them', async () => {
+    it("[U12] counts messages after the first visit as unread until one of the person's devices has shown them", async () => {
       expect(await unread()).toEqual([]);
       await begin();
       expect(await unread()).toEqual([]);
@@ -74,13 +74,13 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect((await list(null)).some(({ isNew }) => isNew)).toBe(false);
     });
 
-    it('[U12] never moves the read position back, whatever a late request of another tab says', async () => {
+    it("[U12] never moves the read position back, even if another tab's request arrives late", async () => {
       const [{ newest: first } = { newest: 0 }] = await list();
       await say('m2', 'c3');
       await begin();
       const readUpTo = (message: number) =>
         mark('c3', { kind: 'read', upTo: { message, part: 0 } });
-      // The inbox was begun after that tab had shown the chat.
+      // The person started using the inbox after that tab had shown the chat.
       await readUpTo(first);
       expect(await unread()).toEqual([]);
       const seqs: number[] = [];
@@ -88,7 +88,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         await say(`m${nth}`, 'c3');
         seqs.push((await list())[0]?.newest ?? 0);
       }
-      // Requests at the same moment, often enough for one to overtake another.
+      // Simultaneous requests, repeated until one can overtake another.
       for (let round = 0; round < 12; round += 1) {
         await Promise.all([...seqs, ...seqs.toReversed()].map(readUpTo));
         expect(await unread()).toEqual([]);

@@ -1,7 +1,7 @@
 import { lockUndeleted } from './conversations.ts';
 import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 
-/** How a person's inbox shows a conversation, except for its read position. */
+/** How a conversation appears in a person's inbox, except for the read position. */
 export interface ConversationMark {
   readonly id: string;
   /** The title chosen by this person; null for the original title. */
@@ -11,7 +11,7 @@ export interface ConversationMark {
 }
 
 /**
- * The newest message (`inbox.seq`) and the newest answer part (`outbox.seq`) that a person has
+ * The newest message (`inbox.seq`) and the newest outbox part (`outbox.seq`) that a person has
  * seen.
  */
 export interface ReadPosition {
@@ -116,8 +116,8 @@ async function applyMark(
     case 'read': {
       const { message, part } = change.upTo ?? newest;
       const before = await sql.get(READ, key);
-      // A device reports late what it had shown before: another one may have reported more since,
-      // or the person may have begun their inbox, which counts everything as read.
+      // A device may report late. Another device may have reported more by then, or the person may
+      // have started using the inbox, which counts everything as read.
       const furthest = {
         message: Math.max(Math.min(message, newest.message), before?.message ?? 0),
         part: Math.max(Math.min(part, newest.part), before?.part ?? 0),
@@ -142,7 +142,7 @@ const NEWEST = defineStatement(`
 const OF_MARK = 'from conversation_mark where reader = :reader and conversation_id = :id';
 const OF_READER = 'from inbox_reader where reader = :reader';
 
-/** The position that counts now, as `FACTS` of the list reads it. */
+/** The current read position, calculated as in the `FACTS` of the list. */
 const READ = defineStatement(`
   select coalesce((select read_message ${OF_MARK}), (select read_message ${OF_READER})) as message,
     coalesce((select read_part ${OF_MARK}), (select read_part ${OF_READER})) as part`).rows<{
@@ -178,7 +178,7 @@ const SET_READ = defineStatement(`
   values (:reader, :id, :message, :part)
   ${ON_CONFLICT} read_message = excluded.read_message, read_part = excluded.read_part`);
 
-// A browser may send conversations that no longer exist. The order keeps to this package's lock
+// A browser may send conversations that no longer exist. This order follows the package's lock
 // order.
 const LOCK_UNDELETED = defineStatement(`
   select id from conversation

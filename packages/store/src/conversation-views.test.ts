@@ -62,7 +62,9 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     const found = async (typed: string) =>
       (await search(typed)).hits.map(({ title, excerpt }) => `${title}: ${excerpt}`);
 
-    /** The number of index entries that contain a word, even if the texts have changed since. */
+    /**
+     * The number of index entries that contain a word, even if the indexed text has changed since.
+     */
     const entriesWith = async (word: string): Promise<number> => {
       if (database.name === 'SQLite') {
         const look = new DatabaseSync(database.url().slice('sqlite:'.length));
@@ -93,7 +95,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await list()).map(({ title }) => title)).toEqual(['Ann', 'Cy', 'Garden club']);
     });
 
-    it('[U08] [U03] shows for each chat the last message and whether it waits, runs or has failed', async () => {
+    it('[U08] [U03] shows the last message of each chat and whether it is waiting, running or failed', async () => {
       await say('1', 'c1', 'one');
       expect(await list()).toMatchObject([
         { state: 'waiting', waiting: 1, last: { direction: 'in', text: 'one', at: NOW } },
@@ -110,13 +112,13 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await list()).toMatchObject([{ failure: { reason: 'the model is not there' } }]);
     });
 
-    it("[U08] names a chat after its person, even if one of Parley's jobs wrote last", async () => {
+    it("[U08] names a chat after its person, even if the last message came from one of Parley's jobs", async () => {
       await say('1', 'c1', 'remind me', { name: 'Ann' });
       await say('2', 'c1', 'say it', { name: 'cron', trigger: 'cron' });
       expect(await list()).toMatchObject([{ title: 'Ann', last: { text: 'say it' } }]);
     });
 
-    it('[U08] shows both sides in chronological order, with older pages back to the first message', async () => {
+    it('[U08] shows both sides in chronological order and pages back to the first message', async () => {
       for (let nth = 0; nth < 25; nth += 1) {
         await say(`${nth}`, 'c1', `question ${nth}`, { at: NOW + 2 * nth });
         const { lease } = await startTurn(store, `t${nth}`, 'web:c1', 'w');
@@ -142,7 +144,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(messages.map(({ text }) => text)).toEqual(['question 4', 'answer 4']);
     });
 
-    it('[U08] shows the author and outcome of each message, and the id that explains it', async () => {
+    it("[U08] shows each message's author and outcome, and the id that explains the message", async () => {
       await say('1', 'c1', 'one', { name: 'Ann' });
       await reply('c1', 'two');
       await say('2', 'c1', 'three', { at: NOW + 2 });
@@ -158,7 +160,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       }
     });
 
-    it('[U08] adds the Markdown of the answers on a page, which is the last text of each turn', async () => {
+    it('[U08] adds the Markdown of the answers on a page; an answer is the last text in its turn', async () => {
       const texts = { t1: ['I will look', '**found**'], t2: ['_second_'], t3: [] };
       for (const [turnId, answers] of Object.entries(texts)) {
         await say(turnId, 'c1', 'a question');
@@ -234,7 +236,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U08] changes the mode, starts a new session and stops work like the chat commands', async () => {
+    it('[U08] changes the mode, starts a new session and stops work the way the chat commands do', async () => {
       await say('1', 'c1', 'one');
       const act = store.conversations.act;
       const plan = await act('web:c1', { kind: 'mode', to: 'plan' }, NOW);
@@ -254,7 +256,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await act('web:none', { kind: 'stop' }, NOW)).toBeNull();
     });
 
-    it('[U08] stops a conversation whose newest message is a button press that had no effect', async () => {
+    it('[U08] stops a conversation whose newest message is a button press without effect', async () => {
       await say('1', 'c1', 'one');
       await startTurn(store, 't1', 'web:c1', 'w');
       const { message: typed, ...row } = createMessage('2', 'c1', { at: NOW });
@@ -282,7 +284,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U08] finds a very long text by its first words, without hiding other texts', async () => {
+    it('[U08] finds a very long text by its first words, without hiding other results', async () => {
       const word = (nth: number) => `${nth}${'ж'.repeat(70)}`;
       const long = Array.from({ length: 12_000 }, (_, nth) => word(nth)).join(' ');
       await say('1', 'c1', `first ${long} last`);
@@ -336,7 +338,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(hits.map(({ excerpt }) => excerpt)).toEqual(['the key is [secret] for you']);
     });
 
-    it('[G15] does not find forgotten text, and its index contains none of its words', async () => {
+    it('[G15] does not find forgotten text, and removes its words from the index', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');
       await say('2', 'c2', 'apples for all', { name: 'Bo' });
@@ -353,7 +355,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       }
     });
 
-    it('[G15] leaves no forgotten word in the index when a search runs at the same time', async () => {
+    it('[G15] does not leave forgotten words in the index when a search runs at the same time', async () => {
       for (let nth = 0; nth < 250; nth += 1) await say(`${nth}`, 'c1', `the amaranth ${nth}`);
       const words = { phrases: ['amaranth'] };
       const forget = () =>
@@ -364,7 +366,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await search('the')).hits).toHaveLength(9);
     });
 
-    it('[G15] [D05] finds nothing from a forgotten person, but still finds what others wrote', async () => {
+    it('[G15] [D05] does not find text from a forgotten person, but still finds what others wrote', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');
       await say('2', 'c2', 'no amaranth for me', { name: 'Bo' });
@@ -379,7 +381,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await entriesWith('amaranth')).toBe(1);
     });
 
-    it('[G15] [U12] does not find the marks that replace removed text, but the words beside them', async () => {
+    it('[G15] [U12] finds the words beside removed text, but not those of the placeholder', async () => {
       await say('1', 'c1', 'amaranth');
       await reply('c1', 'deleted amaranth');
       await say('2', 'c2', 'a forgotten rose, and a deleted one');
@@ -400,7 +402,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await entriesWith('forgotten')).toBe(1);
     });
 
-    it('[U12] does not find what other chats sent into a conversation before its deletion', async () => {
+    it('[U12] does not find messages that other chats sent into a conversation before it was deleted', async () => {
       await say('1', 'c1', 'hello');
       await say('2', 'c2', 'tell c1 about the tulips');
       await startTurn(store, 't2', 'web:c2');

@@ -4,6 +4,7 @@ import type { MessageQuery } from './conversation-views/messages.ts';
 import type { SearchQuery } from './conversation-views/search.ts';
 import { changeMode, changeModel, lockUndeleted, type ModeChange } from './conversations.ts';
 import type { Database, Sql } from './database.ts';
+import { type RewindPoint, type RewindResult, rewindConversation } from './rewind.ts';
 import type { ConversationMode } from './rows.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { type StoppedWork, startSession, stopConversation } from './stop.ts';
@@ -19,16 +20,16 @@ export type ConversationAction =
 const SEARCH_BUDGET_MS = 2_000;
 
 /**
- * Conversations in all channels as people see them (U08): a list, the messages, a search. The
- * results contain private text. Apart from the search index, this only reads tables that other
- * files own. The queries are loaded on first use.
+ * Conversations in all channels as people see them (U08): the list, the messages and the search.
+ * The results contain private text. Except for the search index, this code only reads tables that
+ * belong to other files. The queries are loaded on first use.
  */
 export function createConversationViews(database: Database, sharedClock: SharedClock) {
   const lists = () => import('./conversation-views/list.ts');
   const page = () => import('./conversation-views/messages.ts');
   return {
     /**
-     * Lists conversations, newest message first. `before` is the `newest` value of the last
+     * Lists conversations, most recently active first. `before` is the `newest` value of the last
      * conversation already listed.
      */
     async list(query: ListQuery) {
@@ -50,9 +51,7 @@ export function createConversationViews(database: Database, sharedClock: SharedC
       const { readPeople } = await import('./conversation-views/people.ts');
       return database.read((sql) => readPeople(sql, id));
     },
-    /**
-     * Looks up titles by conversation id, or the names that the reader gave; unknown ids are left out.
-     */
+    /** Looks up titles by conversation id, or the reader's own names; unknown ids are left out. */
     async titles(
       ids: readonly string[],
       reader: string | null = null,
@@ -77,13 +76,21 @@ export function createConversationViews(database: Database, sharedClock: SharedC
       return { ...found, missing };
     },
     /**
-     * Has the same effect as the chat command, but adds no message to the chat. Returns null if the
-     * conversation does not exist.
+     * Has the same effect as the chat command, but does not add a message to the chat. Returns null
+     * if the conversation does not exist.
      */
     act: (id: string, action: ConversationAction, now: number): Promise<ActionResult | null> =>
       database.write(async (sql) => {
         if ((await lockUndeleted(sql, id)) === undefined) return null;
         return applyAction(sql, id, action, now);
+      }),
+    /** Like `/rewind`, but adds no message to the chat (G23). */
+    rewind: (id: string, point: RewindPoint, now: number): Promise<RewindResult | null> =>
+      database.write(async (sql) => {
+        const lane = await lockUndeleted(sql, id);
+        if (lane === undefined) return null;
+        const place = { id, session: lane.session };
+        return rewindConversation(sql, place, point, { by: BY_CONSOLE, now });
       }),
   };
 }

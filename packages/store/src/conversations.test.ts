@@ -38,7 +38,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return answerNext(turnId);
     };
 
-    it('[G04] starts conversations in the mode agent, and keeps a chosen mode across /new', async () => {
+    it('[G04] starts conversations in agent mode, and keeps a chosen mode after /new', async () => {
       expect(await change(null)).toMatchObject({ now: 'agent' });
       expect(await change('ask')).toEqual({ before: 'agent', now: 'ask' });
       await store.inbox.command(createMessage('n'), (command) => command.startSession());
@@ -47,7 +47,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await answerNext('t1', false)).toMatchObject({ mode: 'ask' });
     });
 
-    it('[G04] [G05] runs no plan when the mode is switched after it', async () => {
+    it('[G04] [G05] does not run a plan if the mode was changed after the plan was written', async () => {
       await planned();
       for (const mode of ['agent', 'ask', 'plan', 'agent'] as const) await change(mode);
       expect(await store.inbox.waiting('web:c1')).toBe(0);
@@ -55,7 +55,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
 
     it.each([null, 't1'])(
-      '[G04] runs a plan once, in agent mode, when the command is %s',
+      '[G04] runs a plan only once, in agent mode, when two commands name plan %s',
       async (plan) => {
         await planned();
         const both = await Promise.all([run(plan), run(plan)]);
@@ -72,7 +72,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('[G04] runs a plan once when the same button press arrives twice', async () => {
+    it('[G04] runs a plan only once when the same button press arrives twice', async () => {
       await planned();
       const press = () =>
         store.inbox.command(createMessage('press'), (command) => command.runPlan('t1', 'Run it.'));
@@ -93,7 +93,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ['there is a newer plan', () => planned('t2')],
       ['/new', () => store.inbox.command(createMessage('n'), (command) => command.startSession())],
       ['/stop', () => store.inbox.command(createMessage('s'), (command) => command.stop())],
-    ])('[G04] runs no plan when %s', async (_when, happens) => {
+    ])('[G04] does not run a plan when %s', async (_when, happens) => {
       await planned();
       await happens();
       const before = await store.inbox.waiting('web:c1');
@@ -101,7 +101,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.inbox.waiting('web:c1')).toBe(before);
     });
 
-    it('[G04] runs the newest plan if none is named, and nothing if there is no plan', async () => {
+    it('[G04] runs the newest plan if the command names none, and does nothing if there is no plan', async () => {
       expect(await run()).toBe('none');
       await store.inbox.accept(createMessage('m0'));
       await answerNext('t0', false);

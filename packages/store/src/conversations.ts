@@ -7,7 +7,7 @@ import type { Row } from './tables.ts';
 /** The condition that selects the rows for a `ChatKey`. */
 export const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
 
-/** Identifies a chat, which has one delivery lane. The parts for a chat are sent in order. */
+/** Identifies a chat. A chat's parts are sent in order. */
 export interface ChatKey {
   readonly channel: string;
   readonly account: string;
@@ -40,7 +40,7 @@ export function isLane(conversationId: string, ...lanes: readonly string[]): boo
   return lanes.some((lane) => own.startsWith(lane));
 }
 
-/** Appended to a sub-agent's id to form the id of the message that reports its end. */
+/** Appended to a sub-agent's id to form the id of the message that reports its result. */
 export const COMPLETION = '.over';
 
 const ENSURE = defineStatement(
@@ -59,17 +59,18 @@ export function ensureConversation(sql: Sql, id: string, now: number): void {
 }
 
 /**
- * Reads a conversation and locks it against other writers until the transaction ends, in this
- * package's lock order (README). Other transactions can still insert rows that refer to it: the
- * foreign key check needs `key share`, which `for update` would block.
+ * Reads a conversation and locks it against other writers until the transaction ends, following
+ * this package's lock order (README). Other transactions can still insert rows that refer to it:
+ * the foreign key check needs `key share`, which `for update` would block.
  */
 export function lockConversation(sql: Sql, id: string) {
   return sql.get(LOCK, { id });
 }
 
 /**
- * Like `lockConversation`, for a change that a person requests in a list of conversations.
- * Undefined if no list shows it: another person may have deleted it before the request arrived.
+ * Like `lockConversation`, for a change that a person makes in a list of conversations. Returns
+ * undefined if no list shows the conversation, because another person may have deleted it before
+ * the request arrived.
  */
 export async function lockUndeleted(sql: Sql, id: string): Promise<ConversationRow | undefined> {
   const conversation = await lockConversation(sql, id);
@@ -134,7 +135,8 @@ export interface ModeChange {
 
 /**
  * The result of `/run`. `runs`: the command has become the message that runs the plan, and the
- * conversation is now in agent mode. `none`: there is no such plan, or newer messages are waiting.
+ * conversation is now in agent mode. `none`: the plan does not exist, or newer messages are
+ * waiting.
  */
 export type PlanRun = 'runs' | 'was-run' | 'none';
 
@@ -171,7 +173,7 @@ export async function changeModel(
 
 /**
  * Takes a plan from a conversation that the caller has locked, so that the plan runs only once.
- * `plan` is the turn that wrote the plan; null stands for the newest one.
+ * `plan` is the turn that wrote the plan; null selects the newest plan.
  */
 export async function takeStoredPlan(
   sql: Sql,

@@ -55,7 +55,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return messages.map(({ message: { trigger } }) => trigger);
     };
 
-    it('[H08] adds a cron job once per call, and only up to a limit', async () => {
+    it('[H08] adds a cron job once per call, up to a limit', async () => {
       expect(await add('a')).toBe('added');
       expect(await add('b', { askedBy: 'call for a' })).toBe('known');
       expect(await add('c')).toBe('added');
@@ -161,7 +161,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await Promise.all(twice)).toSorted()).toEqual([false, true]);
     });
 
-    it('[H08] [G15] removes forgotten text from jobs and keeps the jobs', async () => {
+    it('[H08] [G15] removes forgotten text from jobs but keeps the jobs', async () => {
       await add('a');
       const phrases = ['water the plants'];
       const here = { conversations: ['web:c1'], ownersToo: false, phrases };
@@ -169,7 +169,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await got('a')).toMatchObject({ task: 'Remind me to [forgotten].', state: 'on' });
     });
 
-    it("[H08] [H04] does not count a job as the owner's last use of its chat", async () => {
+    it("[H08] [H04] does not count a job as the owner's own use of the chat", async () => {
       await add('a');
       const mine = { ...createMessage('2', 'c2'), fromOwner: true };
       await store.inbox.accept(mine);

@@ -16,7 +16,7 @@ export type CronJobState = 'on' | 'paused' | 'over';
 export interface NewCronJob {
   /** Unique, and short enough for people to type. */
   readonly id: string;
-  /** The call or command that requested the job; repeating it finds the same job. */
+  /** The call or command that requested the job; a repeated request finds the same job. */
   readonly askedBy: string;
   /** The conversation in which the job was requested and in which its answers appear (H08). */
   readonly conversationId: string;
@@ -67,8 +67,8 @@ export type CronChange = Partial<
   Partial<Pick<CronJob, 'origin' | 'route' | 'fromOwner'>>;
 
 /**
- * Scheduled jobs (H08), table `cron_job`. The command `/cron`, the agent's tool and the page change
- * jobs; the scheduler reads and fires them.
+ * Scheduled jobs (H08), stored in the `cron_job` table. The `/cron` command, the agent's tool and
+ * the page change jobs; the scheduler reads and fires them.
  */
 export function createCronJobRepository(database: Database) {
   return {
@@ -91,13 +91,13 @@ export function createCronJobRepository(database: Database) {
     /** Lists due jobs, the longest overdue first. */
     due: (now: number, limit: number): Promise<readonly CronJob[]> =>
       database.read(async (sql) => (await sql.all(DUE, { now, limit })).map(readCronJob)),
-    /** When the next job is due; null if none is on. */
+    /** When the next job is due; null if no job is on. */
     nextAt: (): Promise<number | null> =>
       database.read(async (sql) => (await sql.get(NEXT_AT))?.at ?? null),
     /**
      * Puts a due job's message into its conversation and sets the job's next run, in one
      * transaction. The job then belongs to that conversation. False if another process has fired,
-     * paused or removed the job in the meantime. If `nextAt` is null, the job has no further runs.
+     * paused or removed the job in the meantime. If `nextAt` is null, the job does not run again.
      */
     fire: (
       job: Pick<CronJob, 'id' | 'nextAt'>,
@@ -182,7 +182,7 @@ async function insertCronJob(
   now: number,
 ): Promise<'added' | 'known' | 'full'> {
   const { id, conversationId } = job;
-  // The job may be the first to write in this chat.
+  // The job may send the first message in this chat.
   ensureConversation(sql, conversationId, now);
   const added = await sql.run(ADD, {
     ...job,
@@ -222,7 +222,7 @@ function toJobOwnerKey({ channel, sender }: InboundMessage): string {
   return JSON.stringify([channel, sender.id]);
 }
 
-/** A job that is not on has no next run. */
+/** A job that is not on does not have a next run. */
 const CHANGES = `title = coalesce(:title, title), task = coalesce(:task, task),
   failures = coalesce(:failures, failures), timetable = coalesce(:timetable, timetable),
   origin = coalesce(:origin, origin), route = coalesce(:route, route),
@@ -316,7 +316,10 @@ interface CronJobRow extends Omit<CronJob, 'origin' | 'route' | 'timetable' | 'f
   readonly fromOwner: number;
 }
 
-/** Converts a stored job to the type used outside the store; throws StoreError `store-damaged`. */
+/**
+ * Converts a stored job to the type used outside the store; throws StoreError `store-damaged` for
+ * an invalid row.
+ */
 function readCronJob(row: CronJobRow): CronJob {
   const what = `of the job ${row.id}`;
   return {

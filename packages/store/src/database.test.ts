@@ -5,8 +5,8 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 
 const SHIFT = defineStatement('select :b as b, :a as a, :b as c /*pg for update*/');
 
-describe('the text of a statement', () => {
-  it('numbers its parameters by first use, in the style of each database', () => {
+describe("a statement's text", () => {
+  it('numbers its parameters in order of first use, in the style of each database', () => {
     expect(SHIFT.names).toEqual(['b', 'a']);
     expect(getStatementText('sqlite', SHIFT)).toBe(
       'select ?1 as b, ?2 as a, ?1 as c /*pg for update*/',
@@ -60,7 +60,7 @@ for (const { name, available, open } of kinds) {
       await database.close();
     });
 
-    it('executes sent statements together with later ones', async () => {
+    it('executes queued statements together with later ones', async () => {
       await database.write(async (sql) => {
         sql.send(ADD, { id: 1, text: 'a' });
         sql.send(ADD, { id: 2, text: "it's" });
@@ -72,7 +72,7 @@ for (const { name, available, open } of kinds) {
       expect(await database.change('process', ADD, { id: 3, text: 'c' })).toBe(1);
     });
 
-    it("[D01] rolls back all statements when a sent statement fails, and reports that statement's error", async () => {
+    it('[D01] rolls back all statements when a queued statement fails, and reports its error', async () => {
       const before = await read();
       const writing = database.write(async (sql) => {
         sql.send(ADD, { id: 4, text: 'd' });

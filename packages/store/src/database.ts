@@ -1,7 +1,7 @@
 import { isAbsolute, normalize } from 'node:path';
 import { ParleyError } from '@parley/core';
 
-/** Runs statements, inside `write` in the caller's transaction. */
+/** Runs statements; inside `write`, in the caller's transaction. */
 export interface Sql {
   all<P, R>(statement: Statement<P, R>, ...params: BoundArguments<P>): Promise<R[]>;
   /** Returns the first row. */
@@ -9,8 +9,8 @@ export interface Sql {
   /** Resolves to the number of rows inserted, changed or deleted. */
   run<P>(statement: Statement<P>, ...params: BoundArguments<P>): Promise<number>;
   /**
-   * Queues a write whose result is not needed; only in a transaction. PostgreSQL receives the
-   * statement together with the next one; if it fails, the transaction fails.
+   * Queues a write whose result is not needed; available only in a transaction. PostgreSQL receives
+   * the statement together with the next one; if it fails, the transaction fails.
    */
   send<P>(statement: Statement<P>, ...params: BoundArguments<P>): void;
 }
@@ -29,7 +29,7 @@ export type Durability = 'power-cut' | 'process';
  */
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
-  /** Runs queries that change nothing and need no common snapshot. */
+  /** Runs queries that do not change anything and do not need a common snapshot. */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Runs `work` as one transaction: committed when it resolves, rolled back when it rejects. `work`
@@ -48,14 +48,14 @@ export interface Database {
    */
   writePriority<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Like `write`, but each statement may take up to an hour; meant for a migration or a move to
+   * Like `write`, but each statement may take up to an hour; meant for migrations and for moving to
    * PostgreSQL.
    */
   writeUnlimited<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Registers a check that runs on each new server connection before the connection is used. The
-   * check's `write` runs on that same connection, because all others may be waiting for the same
-   * check. If the check rejects, the connection is not used.
+   * check's `write` uses that same connection, because all others may be waiting for the check too.
+   * If the check rejects, the connection is not used.
    */
   onConnect(check: (write: WriteTransaction) => Promise<void>): void;
   /**
@@ -72,14 +72,11 @@ export type WriteTransaction = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
 export type SqlValue = string | number | null | Uint8Array;
 
 /**
- * An SQL text, written as a constant beside the function that runs it and compiled once by each
- * database. Parameters are named, as in `:name`, and the text contains no other colon. The text is
- * in SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and SQLite-only parts go in
- * `/*sqlite … *\/`. A list is bound as JSON: `in (select value from json_each(:names))`, with
- * `cast(value as bigint)` for numbers.
- *
- * @example const OWNER = statement('select owner from lease where name = :name').rows<{ owner:
- * string | null }>(); const row = await sql.get(OWNER, { name });
+ * An SQL statement's text, written as a constant beside the function that runs it and compiled once
+ * by each database. Parameters are named, as in `:name`, and the text must not contain any other
+ * colon. The text is in SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and
+ * SQLite-only parts go in `/*sqlite … *\/`. A list is bound as JSON: `in (select value from
+ * json_each(:names))`, with `cast(value as bigint)` for numbers.
  */
 export interface Statement<Params = unknown, Row = unknown> {
   readonly text: string;
@@ -105,7 +102,7 @@ type NamesIn<Text extends string, Found = never> = Text extends `${string}:${inf
   : Found;
 type ParamsOf<Text extends string> = { readonly [Name in NamesIn<Text> & string]: SqlValue };
 
-/** The arguments for a statement; none if its text has no parameters. */
+/** The arguments for a statement; none if the text has no parameters. */
 export type BoundArguments<Params> = keyof Params extends never
   ? []
   : string extends keyof Params
@@ -125,8 +122,8 @@ export function defineStatement<const Text extends string>(
 export type ParameterValues = Readonly<Record<string, SqlValue>>;
 
 /**
- * Creates a statement whose text is composed at run time, for example with a condition on a table
- * named by a rule. Values are still passed as parameters.
+ * Creates a statement whose text is composed at run time, for example with a condition for a table
+ * that is chosen at run time. Values are still passed as parameters.
  */
 export function defineDynamicStatement(
   text: string,
@@ -136,8 +133,8 @@ export function defineDynamicStatement(
 }
 
 /**
- * Builds an expression for the text at `index` in an item, for a list bound as JSON whose items are
- * lists.
+ * Builds an SQL expression for the text at `index` of an item in a list that is bound as JSON and
+ * whose items are lists.
  */
 export function selectJsonItem<const Index extends number>(index: Index) {
   return `(/*pg cast(*/value/*pg  as json)*/ ->> ${index})` as const;
@@ -148,7 +145,7 @@ const PARAMETER = /:(\w+)/g;
 /**
  * Returns the text in a database's dialect, with numbered parameters. With a bare parameter as
  * `limit`, SQLite would prepare the statement again for each value, which takes longer than running
- * it; `+` hides the parameter.
+ * it; the `+` prevents this.
  */
 export function getStatementText(
   dialect: 'sqlite' | 'postgres',
@@ -171,7 +168,7 @@ export function orderValues({ names, text }: Statement, bound: readonly unknown[
   const params = bound[0] as Readonly<Record<string, SqlValue>> | undefined;
   return names.map((name) => {
     const value = params?.[name];
-    if (value === undefined) throw new TypeError(`No value for :${name} of ${text}`);
+    if (value === undefined) throw new TypeError(`No value for :${name} in ${text}`);
     return value;
   });
 }
@@ -204,7 +201,7 @@ export function decodeCheckedJson<T>(
   }
 }
 
-/** A database address; `name` contains no password and may be shown to users. */
+/** A database address; `name` does not contain the password and may be shown to users. */
 export type StoreAddress =
   | { readonly dialect: 'sqlite'; readonly path: string; readonly name: string }
   | { readonly dialect: 'postgres'; readonly url: string; readonly name: string };
@@ -214,7 +211,8 @@ export const IN_MEMORY = ':memory:';
 
 /**
  * Parses `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://user@host/database`. Throws
- * StoreError `store-url` for any other form; a relative path would depend on the working directory.
+ * StoreError `store-url` for any other form; a relative path is refused because it would depend on
+ * the working directory.
  */
 export function parseStoreUrl(url: string): StoreAddress {
   if (url.startsWith('sqlite:')) {
@@ -224,7 +222,7 @@ export function parseStoreUrl(url: string): StoreAddress {
     return { dialect: 'sqlite', path: normalize(path), name: normalize(path) };
   }
   if (!/^postgres(ql)?:\/\//.test(url))
-    throw createUrlError('The database URL has no known scheme.');
+    throw createUrlError('The database URL does not start with a known scheme.');
   if (!URL.canParse(url)) throw createUrlError('The PostgreSQL URL cannot be read.');
   const { host, pathname } = new URL(url);
   return { dialect: 'postgres', url, name: `postgres://${host}${pathname}` };
@@ -256,7 +254,7 @@ export type StoreErrorCode =
   | 'store-pending-work'
   | 'store-failed';
 
-// Failures after which the same call may succeed later without intervention. A full disk is not
+// Failures after which the same call may succeed later without any intervention. A full disk is not
 // included, because a person must free space.
 const RETRYABLE: ReadonlySet<StoreErrorCode> = new Set(['store-busy', 'store-unreachable']);
 

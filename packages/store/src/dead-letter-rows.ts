@@ -7,12 +7,12 @@ import type { Row } from './tables.ts';
  * Work that was given up (D06).
  * - `refused`: a part that the platform permanently refused, or that failed on its last attempt;
  * - `uncertain`: a part that may or may not have arrived;
- * - `unanswered`: a failed turn with people, whose messages therefore have no answer. `unanswered`
- *   includes a turn that used up its attempts without ever ending.
+ * - `unanswered`: a failed turn with people, whose messages were therefore not answered.
+ *   `unanswered` includes a turn that used up its attempts without ever ending.
  *
- * No other work can be lost: an accepted message either waits or has a turn. Dead letters exclude
- * notices about a lost part, which has a dead letter itself; sub-agents, whose failure is reported
- * to the agent; and runs of standing tasks.
+ * There is no other way to lose work: an accepted message either waits or has a turn. Three kinds
+ * of work do not get a dead letter: notices about a lost part (the part gets one), sub-agents (the
+ * agent is told about their failure), and runs of standing tasks.
  */
 export type DeadLetter = DeadPart | DeadTurn;
 
@@ -27,8 +27,8 @@ export interface SettledDeadLetter {
 
 interface DeadLetterBase {
   /**
-   * Never reused: work that fails again becomes a new dead letter, so repeating a command has no
-   * effect.
+   * Numbers are never reused: work that fails again becomes a new dead letter, so repeating a
+   * command has no effect.
    */
   readonly id: number;
   /** When the work was given up, in ms. */
@@ -45,7 +45,7 @@ export interface DeadPart extends DeadLetterBase {
   readonly chat: ChatKey;
   /** The conversation that the part answers; null if the part does not belong to an answer. */
   readonly conversationId: string | null;
-  /** The turn whose answer contains the part; `index` is the part's position in that answer. */
+  /** The turn whose answer contains the part, which is at position `index` in that answer. */
   readonly turnId: string | null;
   readonly index: number | null;
   /** The part's text without markup, private to operators. */
@@ -82,7 +82,7 @@ export interface UnansweredMessage {
   readonly at: number;
 }
 
-/** A page of at most `limit` dead letters older than `before`. */
+/** Limits a page to at most `limit` dead letters older than `before`. */
 export interface DeadLetterPage {
   readonly before?: number | undefined;
   readonly limit: number;

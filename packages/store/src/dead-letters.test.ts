@@ -59,7 +59,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       await store.lanes.release(lease);
     }
 
-    it('[D04] resends a part once, by its key, and only for the person it answers', async () => {
+    it('[D04] resends a part once, under its key, and only for the person whom it answers', async () => {
       await store.inbox.accept(createMessage('q'));
       const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, createAnswer('t1', ['answer']), 1);
@@ -158,7 +158,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sendAll()).toEqual(['a', 'b', 'c']);
     });
 
-    it('[D06] resends a dead letter once, even if several people ask at the same time or repeat the request', async () => {
+    it('[D06] resends a part only once, even if several people ask at the same time or repeat the request', async () => {
       await store.outbox.enqueue([createPart('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
@@ -185,7 +185,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await nextText()).toBe('a');
     });
 
-    it('[D06] drops a dead letter once, so that it is no longer listed or sent, and /why shows it as failed', async () => {
+    it('[D06] drops a dead letter once, no longer lists or sends it, and shows it as failed in /why', async () => {
       await store.outbox.enqueue([createPart('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
@@ -287,7 +287,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       );
     });
 
-    it('[D06] records no dead letters for work that no person waits for', async () => {
+    it('[D06] does not record dead letters for work that nobody is waiting for', async () => {
       for (const lane of ['sub:a', 'beat:main']) {
         await store.inbox.accept({ ...createMessage(lane), conversationId: lane });
         const { lease } = await startTurn(store, `turn ${lane}`, lane);

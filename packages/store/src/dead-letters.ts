@@ -20,9 +20,9 @@ import type { AnsweredChat } from './own-answers.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /**
- * The outcome of a replay. `wake`: the lane or chat that has work again. `uncertain`: the part was
- * not resent, because it might be delivered twice. `settled`: the dead letter was already replayed
- * or dropped.
+ * The outcome of a replay. `wake`: the lane or chat that has work to do again. `uncertain`: the
+ * part was not resent, because it might be delivered twice. `settled`: the dead letter was already
+ * replayed or dropped.
  */
 type DeadLetterReplay =
   | { readonly kind: 'replayed'; readonly wake: DeadLetterWake }
@@ -34,14 +34,14 @@ type DeadLetterReplay =
  */
 export type ResendResult = 'resent' | 'settled' | 'others' | 'none';
 
-/** The chat or conversation that has work again. */
+/** The chat or conversation that has work to do again. */
 export type DeadLetterWake =
   | { readonly kind: 'chat'; readonly chat: ChatKey }
   | { readonly kind: 'conversation'; readonly conversationId: string };
 
 /**
- * Dead letters, table `dead_letter`. The transaction that gives up the work writes them, and
- * operators settle them.
+ * Dead letters, stored in the `dead_letter` table. Dead letters are written by the transaction that
+ * gives up the work and are settled by operators.
  */
 export function createDeadLetterRepository(database: Database) {
   const looking = () => import('./read-dead-letters.ts');
@@ -52,8 +52,8 @@ export function createDeadLetterRepository(database: Database) {
       return database.read((sql) => listOpenDeadLetters(sql, page));
     },
     /**
-     * Lists the ids of the oldest `limit` open dead letters of these kinds with a number above
-     * `after`, oldest first.
+     * Lists the ids of the oldest `limit` open dead letters of these kinds whose number is greater
+     * than `after`, oldest first.
      */
     async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
       const { listOpenIds } = await looking();
@@ -72,9 +72,9 @@ export function createDeadLetterRepository(database: Database) {
     /**
      * Retries a dead letter's work. A part is queued behind the other parts for its chat under its
      * old key, so that a platform with idempotency keys recognizes it. A part that may have been
-     * delivered needs `even-twice`, with which a person accepts a duplicate. Unanswered messages
-     * return to their old position and wait for a new turn, and their earlier turn is removed from
-     * the history.
+     * delivered is resent only with `even-twice`, by which a person accepts a duplicate. Unanswered
+     * messages return to their old position and wait for a new turn, and their earlier turn is
+     * removed from the history.
      */
     replay: (id: number, how: 'once' | 'even-twice', now: number) =>
       database.write((sql) => replayDeadLetter(sql, { id, how, now })),
@@ -83,7 +83,7 @@ export function createDeadLetterRepository(database: Database) {
   };
 }
 
-// Does not add a second dead letter when the call is repeated because its reply was lost.
+// Does not add a second dead letter when the call is repeated because its result was lost.
 const RECORD = defineStatement(`
   insert into dead_letter (kind, subject, died_at) values (:kind, :subject, :now)
   on conflict do nothing`);
@@ -108,7 +108,7 @@ export function recordDeadPart(
   sql.send(RECORD_PART, { partId, kind: state === 'failed' ? 'refused' : 'uncertain', now });
 }
 
-/** Records a failed turn in the caller's transaction, unless no person waits for its answer. */
+/** Records a failed turn in the caller's transaction, unless nobody is waiting for its answer. */
 export function recordDeadTurn(
   sql: Sql,
   conversationId: string,
@@ -143,8 +143,9 @@ async function replayDeadLetter(
 }
 
 /**
- * Resends a part that may have been delivered, at most once each time its outcome becomes unknown.
- * Considers only parts from the same agent, chat and topic; the caller has locked the conversation.
+ * Resends a part that may have been delivered, at most once for each time that its outcome became
+ * unknown. Considers only parts from the same agent, chat and topic; the caller has locked the
+ * conversation.
  */
 export async function resendUncertain(
   sql: Sql,
@@ -166,9 +167,7 @@ export async function resendUncertain(
   return (await resendPart(sql, letter, now)) === null ? 'settled' : 'resent';
 }
 
-/**
- * The number of a chat's uncertain parts that are searched for one from the right agent and topic.
- */
+/** How many of a chat's uncertain parts are searched for one from the right agent and topic. */
 const LOOKED_AT = 100;
 
 const UNCERTAIN = defineStatement(`
@@ -181,7 +180,7 @@ const UNCERTAIN = defineStatement(`
   DeadLetterRow & AnswerOrigin & PartRow & { readonly conversationId: string | null }
 >();
 
-/** What a part answers: the messages in a turn, or one message by its `seq`. */
+/** What a part answers: the messages of a turn, or one message with this `seq`. */
 interface AnswerOrigin {
   readonly turnId: string | null;
   readonly answers: number | null;
@@ -257,7 +256,7 @@ async function requeueMessages(
   await lockConversation(sql, conversationId);
   if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
   sql.send(RETURN_MESSAGES_TO_INBOX, { turnId });
-  // Without this, the model would read the question twice.
+  // Otherwise, the model would read the question twice.
   sql.send(UNASK, { ...turn, turnId });
   // An undelivered notice about the missing answer is obsolete.
   sql.send(DROP_EXCUSES, { turnId, now });

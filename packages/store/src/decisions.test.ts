@@ -17,14 +17,14 @@ const decision = (messageId: string, at: number, chatId = 'c1'): Decision => ({
 });
 
 for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`the stories of messages on ${database.name}`, () => {
+  describe.runIf(database.available)(`what happened to messages, on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
     });
     afterAll(() => database.dispose());
 
-    it('[D08] combines decisions, inbox, turns and outbox, oldest first', async () => {
+    it('[D08] lists decisions, inbox, turns and outbox together, oldest first', async () => {
       await store.decisions.record(decision('r1', 1));
       await store.decisions.record(decision('r1', 9));
       await store.decisions.record(decision('other', 1, 'c2'));

@@ -43,7 +43,7 @@ export interface TurnStory {
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
 }
 
-/** The recorded outcome of one message, or of an alert sent to its chat (D08). */
+/** The recorded outcome of a message, or of an alert that was sent to its chat (D08). */
 export interface MessageStory {
   /** The message id; for an alert, the id of its run. */
   readonly messageId: string;
@@ -57,8 +57,8 @@ export interface MessageStory {
     | 'turn'
     | 'alert';
   /**
-   * Why the message was accepted or not; null for rows stored before reasons were recorded; for an
-   * alert, its task.
+   * Why the message was accepted or not, or null for rows stored before reasons were recorded; for
+   * an alert, its task.
    */
   readonly reason: string | null;
   /** How many times a later message interrupted the turn; absent if that never happened. */
@@ -68,19 +68,20 @@ export interface MessageStory {
 }
 
 /**
- * The maximum number of rows: enough to explain yesterday on a busy installation, in about 20 MB.
+ * The maximum number of rows, which takes about 20 MB and is enough to explain yesterday's messages
+ * on a busy installation.
  */
 const KEPT = 100_000;
 
-/** The maximum per chat prevents a flood in one chat from displacing the others. */
+/** The limit per chat prevents a flood in one chat from displacing the rows of other chats. */
 const KEPT_OF_CHAT = 20_000;
 
 /** The number of rows added to a chat before it is trimmed. */
 const CHECK_EVERY_ROWS = 500;
 
 /**
- * Ingress decisions and their outcomes. Ingress writes the table `ingress_decision`; `/why` and the
- * page read it. A power cut may lose the latest ones, because nothing depends on them.
+ * Ingress decisions and their outcomes. Ingress writes the `ingress_decision` table; `/why` and the
+ * page read it. A power cut may lose the newest rows, because nothing depends on them.
  */
 export function createDecisionRepository(database: Database) {
   return {
@@ -288,7 +289,7 @@ export function createWhyRepository(database: Database) {
       return database.read((sql) => answerWhy(sql, question, now));
     },
     /**
-     * Reads the model that gave a session's newest answer and the model it replaced; null if
+     * Reads the model that produced a session's newest answer and the model it replaced; null if
      * unknown.
      */
     async answeredBy(conversationId: string, session: number) {

@@ -15,8 +15,8 @@ export interface DropRequest {
 
 /**
  * Closes a lane's unfinished turn and all of its waiting messages as dead letters. Does not read
- * their texts, because one of them may be what crashes the process. Returns the newest message's
- * route, for a notice, or null if no message was waiting. The caller has locked the lane.
+ * the message text, because it may be what crashes the process. Returns the newest message's route,
+ * for a notice, or null if no message was waiting. The caller has locked the lane.
  */
 export async function dropWaiting(sql: Sql, dropping: DropRequest): Promise<ReplyRoute | null> {
   const { session, turnId, reason, now } = dropping;

@@ -1,4 +1,4 @@
-/** A delayed row: when the delay started and when it ends, in wall-clock ms. */
+/** A delayed row: the start and end of the delay, in wall-clock ms. */
 interface DelayedRow {
   readonly waitsSince: number;
   readonly notBefore: number;
@@ -14,8 +14,8 @@ export function computeRemainingDelay({ waitsSince, notBefore }: DelayedRow, now
 }
 
 /**
- * The same rule as `computeRemainingDelay` as an SQL condition, for tables that set `updated_at`
- * when they delay a row.
+ * The rule of `computeRemainingDelay` as an SQL condition, for tables that set `updated_at` when
+ * they delay a row.
  */
 export function isDueCondition<const Table extends string>(table: Table) {
   return `(${table}.not_before <= :now or ${table}.updated_at > :now)` as const;

@@ -22,13 +22,13 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         most,
       );
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
-    /** Returns the context of the lane's next turn, and leaves the turn unfinished. */
+    /** Returns the context of the lane's next turn, which is left unfinished. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(createMessage(id, 'c1', { type: 'group' }));
       return startTurn(store, `turn-${id}`);
     };
 
-    it('[F06] gives group messages with their senders to the next turn, and clears them after use', async () => {
+    it('[F06] shows group messages with their senders to the next turn, and clears them after use', async () => {
       await say('a');
       await say('b');
       await say('elsewhere', 'elsewhere', 'c2');
@@ -46,7 +46,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(heardBy((await nextTurn('m3')).turn)).toEqual(['a']);
     });
 
-    it('[F06] gives a resumed turn the same context, even if messages arrived in the meantime', async () => {
+    it('[F06] shows a resumed turn the same context, even if messages arrived in the meantime', async () => {
       await say('before');
       await nextTurn('m1');
       await say('during');
@@ -89,7 +89,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(heardBy((await nextTurn('m1')).turn)).toEqual(['new']);
     });
 
-    it('[F06] gives the context of a stopped turn to the next turn', async () => {
+    it('[F06] passes the context of a stopped turn to the next turn', async () => {
       await say('a');
       await nextTurn('m1');
       await store.inbox.command(createMessage('m2'), (command) => command.stop());

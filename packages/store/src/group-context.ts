@@ -13,8 +13,8 @@ const KEPT = 50;
 const MAX_CHARACTERS = 500;
 
 /**
- * The sender id of Parley's own messages; no platform id contains a space. A message id cannot mark
- * them, because senders may choose message ids.
+ * The sender id of Parley's own messages; no platform id contains a space. They are not marked by a
+ * message id, because senders may choose message ids.
  */
 const OWN_SENDER = 'Parley itself';
 
@@ -23,7 +23,7 @@ export function isOwnMessage({ senderId }: Pick<GroupContextMessage, 'senderId'>
   return senderId === OWN_SENDER;
 }
 
-/** A message that Parley sent to a chat without being asked. */
+/** A message that Parley sent to a chat on its own initiative. */
 export interface OwnMessage {
   /** A key that is unique in the chat. */
   readonly key: string;
@@ -33,17 +33,18 @@ export interface OwnMessage {
 }
 
 /**
- * The group context, table `group_context`: messages from served groups that did not address the
- * bot (F06), reactions to messages (`reactions.ts`), and messages that Parley sent unasked, also in
- * direct chats. Claiming a turn assigns these messages to it, and committing the turn deletes them.
- * `/new` deletes messages that no turn has taken; `/stop` leaves them to the next turn. A power cut
- * may lose the newest messages, because none of them is owed an answer.
+ * The group context, stored in the `group_context` table: messages from served groups that did not
+ * address the bot (F06), reactions to messages (`reactions.ts`), and messages that Parley sent on
+ * its own initiative, including in direct chats. Claiming a turn assigns these messages to it, and
+ * the turn's commit deletes them. `/new` deletes messages that turns have not claimed; `/stop`
+ * leaves them for the next turn. A power cut may lose the newest messages, which is acceptable
+ * because they do not need an answer.
  */
 export function createGroupContextRepository(database: Database) {
   return {
     /**
-     * Stores a message for the conversation's next turn and keeps the newest `most`. A long message
-     * is truncated and marked as truncated; a duplicate is stored once.
+     * Stores a message for the conversation's next turn and keeps the newest `most`. Truncates a
+     * long message and marks it as truncated; stores a duplicate only once.
      */
     keep: (
       place: ContextKey,
@@ -53,8 +54,8 @@ export function createGroupContextRepository(database: Database) {
     ): Promise<void> =>
       database.write((sql) => keepGroupContext(sql, place, message, { now, most }), 'process'),
     /**
-     * Moves what waits for the next turn of one conversation to another. Locks neither, because
-     * nothing here depends on a previous read.
+     * Moves the context that waits for a conversation's next turn to another conversation. Does not
+     * lock either conversation, because the move does not depend on a previous read.
      */
     move: (from: string, to: string, now: number): Promise<void> =>
       database.write(async (sql) => {
@@ -80,8 +81,8 @@ export type ContextKey = ChatKey & { readonly conversationId: string };
 
 /**
  * Stores a notice from Parley itself together with the outbox part that shows it. Does not lock the
- * conversation, because the transaction may already hold another lock and depends on no previous
- * read.
+ * conversation, because the transaction may already hold another lock and does not depend on a
+ * previous read.
  */
 export function keepGroupNotice(
   sql: Sql,
@@ -95,7 +96,7 @@ export function keepGroupNotice(
   sql.send(PRUNE_OWN, place);
 }
 
-/** `former` runs before the insert, for an entry that replaces others. */
+/** `former` runs before the insert and removes the entries that the new one replaces. */
 export async function keepGroupContext(
   sql: Sql,
   place: ContextKey,
@@ -143,8 +144,8 @@ const PRUNE_OWN = defineStatement(`
     select seq from group_context where ${OWN} order by seq desc limit 1 offset ${KEPT - 1})`);
 
 /**
- * A turn's context and the waiting entries. Releasing a turn keeps at most the entries that the
- * turn had, or the default number.
+ * Selects a turn's context and the waiting entries. When a turn is released, the number of entries
+ * is limited to the number that the turn had, or to the default if that is larger.
  */
 const ITS_OWN = 'conversation_id = :conversationId and (turn_id is null or turn_id = :turnId)';
 const PRUNE_BEFORE_RELEASE = defineStatement(`
@@ -199,13 +200,13 @@ export function deleteGroupContext(sql: Sql, turnId: string): void {
   sql.send(FORGET, { turnId });
 }
 
-/** Leaves a stopped turn's context to the next turn. */
+/** Leaves a stopped turn's context for the next turn. */
 export function releaseGroupContext(sql: Sql, conversationId: string, turnId: string): void {
   sql.send(PRUNE_BEFORE_RELEASE, { conversationId, turnId });
   sql.send(RELEASE, { turnId });
 }
 
-/** Deletes context that no turn has taken yet. */
+/** Deletes context that turns have not claimed yet. */
 export function clearGroupContext(sql: Sql, conversationId: string): void {
   sql.send(CLEAR, { conversationId });
 }

@@ -23,7 +23,7 @@ export interface HeartbeatPlan {
   readonly nextAt: number;
   /** When the last run started; null before the first run. */
   readonly lastAt: number | null;
-  /** Why the previous slot started no run; null if it started one. */
+  /** Why the previous slot did not start a run; null if it did. */
   readonly lastReason: string | null;
 }
 
@@ -37,7 +37,7 @@ export interface HeartbeatSlot {
   readonly nextAt: number;
 }
 
-/** A run of one standing task or one hook event (H09) before it starts. */
+/** A run of a standing task or hook event (H09), before the run starts. */
 export interface HeartbeatOrder {
   /** A unique id of the run and of the message that starts it. */
   readonly id: string;
@@ -90,7 +90,7 @@ export interface HeartbeatRun {
 /** An alert to be sent to its target. */
 export interface HeartbeatAlert {
   readonly text: string;
-  /** Equal for alerts with the same content (H04). */
+  /** The same value for alerts with the same content (H04). */
   readonly fingerprint: string;
   /**
    * Added to the history of the target’s conversation, so that the agent understands a reply to the
@@ -102,13 +102,13 @@ export interface HeartbeatAlert {
   readonly heldUntil?: number;
 }
 
-/** How a run's turn ends; `commit` contains no parts, because only the alert is sent. */
+/** How a run's turn ends; `commit` does not contain parts, because only the alert is sent. */
 export interface HeartbeatEnd {
   readonly id: string;
   readonly commit: TurnCommit;
   readonly state: Exclude<HeartbeatRunState, 'waiting' | 'running' | 'held'>;
   readonly reason: string | null;
-  /** Set for `alerted`, and for a failed event, because its failure is reported. */
+  /** Set for `alerted`, and for a failed event, which also sends a report. */
   readonly alert?: HeartbeatAlert;
 }
 
@@ -126,7 +126,7 @@ interface HeartbeatStart {
   readonly order: HeartbeatOrder;
   readonly slot: HeartbeatSlot | null;
   readonly now: number;
-  /** The number of runs that may wait in the lane behind an unfinished one. */
+  /** How many runs may wait in the lane behind an unfinished run. */
   readonly room: number;
 }
 
@@ -141,7 +141,7 @@ export async function startRun(
   const { id, agent, target, message } = order;
   ensureConversation(sql, target, now);
   ensureConversation(sql, message.conversationId, now);
-  // The lock serializes runs that start at the same time, so that the second one sees the first.
+  // The lock serializes concurrent starts, so that the second run sees the first.
   await lockConversation(sql, message.conversationId);
   const running = await sql.get(RUNNING_OF, { agent });
   if (running?.id === id) return 'gone';
@@ -163,7 +163,7 @@ async function isHeartbeatInboxFull(
   return (found?.count ?? 0) >= room;
 }
 
-/** A hook event that does not start a separate run. */
+/** A hook event that did not start a separate run. */
 export interface NotedHookEvent {
   readonly id: string;
   readonly agent: string;
@@ -200,7 +200,7 @@ export async function endHeartbeatRun(
   const target = await lockConversation(sql, run.target);
   const { commit, alert } = turn;
   if ((await commitTurn(sql, { lease, commit, now, newId })) === null) return 'fenced';
-  // Each run has a separate session, so that nothing fixed for one run applies to the next.
+  // Each run has a separate session, so that values fixed for one run do not apply to the next.
   sql.send(BEGIN_SESSION, { id: lease.conversationId });
   const heldUntil = Math.max(alert?.heldUntil ?? 0, computeTakeoverEnd(target, now));
   const isHeld = alert !== undefined && heldUntil > now;
@@ -225,8 +225,8 @@ export async function endHeartbeatRun(
 }
 
 /**
- * How much longer a person leads the conversation, in ms, because an alert would interrupt them
- * (U12); 0 without a takeover.
+ * How much longer a person's takeover lasts, in ms, because an alert would interrupt it (U12); 0
+ * without a takeover.
  */
 function computeTakeoverEnd(target: ConversationRow | undefined, now: number): number {
   const until = target?.taken_over_until ?? null;
@@ -293,8 +293,8 @@ export async function releaseAlerts(
   const rows = await sql.all(RELEASE, { now, targets: encodeJson(targets) });
   const routes: ReplyRoute[] = [];
   for (const row of rows.toSorted(compareByEnd)) {
-    const parts = decodeCheckedJson(Parts, row.parts ?? '', `parts of the alert ${row.id}`);
-    const entry = decodeCheckedJson(Entry, row.entry ?? '', `words of the alert ${row.id}`);
+    const parts = decodeCheckedJson(Parts, row.parts ?? '', `the parts in alert ${row.id}`);
+    const entry = decodeCheckedJson(Entry, row.entry ?? '', `the history entry of alert ${row.id}`);
     sendAlert(sql, { entry, parts, target: row.target, turnId: row.turnId ?? '' }, now, newId);
     sql.send(EMPTY, { id: row.id });
     routes.push(...parts.map(({ route }) => route));
@@ -332,7 +332,7 @@ const RELEASE = defineStatement(`
     and target in (select value from json_each(:targets))
   returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<ReleasedAlert>();
 
-/** Clears the texts of a run that are now in the history and in the outbox. */
+/** Clears a run's text, which is now in the history and in the outbox. */
 const EMPTY = defineStatement(
   'update heartbeat_run set entry = null, parts = null, held_until = null where id = :id',
 );

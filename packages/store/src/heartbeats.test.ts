@@ -112,7 +112,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(elsewhere).toEqual([]);
     });
 
-    it('[H04] reports until when an alert is held', async () => {
+    it('[H04] reports how long an alert is held', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('Rain.', { heldUntil: 500 }) }, 5);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'held', heldUntil: 500 });
@@ -153,7 +153,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await told()).toEqual(['Rain.']);
     });
 
-    it('[H04] holds no alert beyond the quiet hours after the clock is set back', async () => {
+    it('[H04] does not hold an alert beyond the quiet hours after the clock is set back', async () => {
       const then = 10 ** 12;
       await store.heartbeats.start(order('a'), null, then);
       await end('a', { alert: alert('Rain.', { heldUntil: then + 8 * 2 * HALF_HOUR }) }, then);
@@ -163,7 +163,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted' });
     });
 
-    it('[H02] starts no run while another one is unfinished, and keeps the slot', async () => {
+    it('[H02] does not start a run while another one is unfinished, and keeps the slot', async () => {
       const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
       expect(await store.heartbeats.start(order('a'), null, 1)).toBe('started');
       const slot = { agent: 'main', dueAt, nextAt: dueAt + 60_000 };
@@ -186,7 +186,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await start('b')).toBe('gone');
     });
 
-    it('[H09] stores each event that starts no run only once', async () => {
+    it('[H09] stores each event only once if it does not start a run', async () => {
       const event = { id: 'e', agent: 'hook:ci', task: 'ci', lane: 'beat:hook:ci', reason: 'r' };
       expect(await store.heartbeats.note(event, 7)).toBe(true);
       expect(await store.heartbeats.note(event, 8)).toBe(false);
@@ -194,7 +194,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(known).toMatchObject([{ id: 'e', startedAt: 7, state: 'quiet', reason: 'r' }]);
     });
 
-    it('[H03] adds nothing to the chat or the history when all is quiet', async () => {
+    it('[H03] does not add anything to the chat or the history when all is quiet', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       expect(await end('a')).toBe('committed');
       expect(await told()).toEqual([]);
@@ -218,7 +218,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: createRouteTo('c1') } });
     });
 
-    it('[H04] sends no alert when the lease was lost', async () => {
+    it('[H04] does not send an alert if the lease was lost', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       const {
         lease,

@@ -34,7 +34,7 @@ export function createHeartbeatRepository(database: Database, newId: NewId) {
     skip: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
       database.write((sql) => claimSlot(sql, slot, reason, now)),
     /**
-     * Claims a slot and starts a run, in one transaction. Without a slot, a person requested the
+     * Claims a slot and starts a run in one transaction. The slot is null if a person requested the
      * run. `busy`: another run for this agent is unfinished, and the slot stays open. `gone`:
      * another process has claimed the slot. With `room`, up to that many runs may wait in the lane.
      */
@@ -46,7 +46,8 @@ export function createHeartbeatRepository(database: Database, newId: NewId) {
     ): Promise<'started' | 'busy' | 'gone'> =>
       database.write((sql) => startRun(sql, { order, slot, now, room })),
     /**
-     * Stores a hook event that started no separate run (H09); false if the event is already stored.
+     * Stores a hook event that did not start a separate run (H09); false if the event is already
+     * stored.
      */
     note: (event: NotedHookEvent, now: number): Promise<boolean> =>
       database.write((sql) => noteHookEvent(sql, event, now)),
@@ -73,10 +74,11 @@ async function scheduleHeartbeat(
   now: number,
 ): Promise<HeartbeatPlan> {
   sql.send(PLAN, { agent, everyMs, nextAt: now + everyMs });
-  // The next run also moves forward after the clock was set back or the cadence was shortened.
+  // The next run is also moved to an earlier time if the clock was set back or the cadence was
+  // shortened.
   sql.send(BRING_FORWARD, { agent, everyMs, latest: now + everyMs });
   const plan = await sql.get(PLAN_OF, { agent });
-  if (plan === undefined) throw new Error(`Agent ${agent} has no plan.`);
+  if (plan === undefined) throw new Error(`Agent ${agent} does not have a plan.`);
   return plan;
 }
 

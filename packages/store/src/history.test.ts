@@ -27,108 +27,114 @@ async function answered(
 }
 
 for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`history that every turn reads on ${database.name}`, () => {
-    let store: Store;
-    let other: Store;
-    beforeEach(async () => {
-      await other?.close();
-      store = await database.openEmpty();
-      other = await openStore({ url: database.url(), clock: () => 0 });
-      await answered(store, 1);
-      await sameHistory();
-    });
-    afterAll(async () => {
-      await other.close();
-      await database.dispose();
-    });
-
-    const read = (by: Store, limit = LIMIT) => by.transcript.sinceSummary(PLACE, limit);
-
-    /** Expects a process with cached history to read the same as one without a cache. */
-    async function sameHistory() {
-      const fresh = await openStore({ url: database.url(), clock: () => 0 });
-      try {
-        const expected = await read(fresh);
-        expect(await read(store)).toEqual(expected);
-        return expected.entries.map(({ content, undelivered }) =>
-          undelivered === undefined ? content : `${content} (${undelivered})`,
-        );
-      } finally {
-        await fresh.close();
-      }
-    }
-
-    const sending = async () => {
-      const id = (await store.outbox.next(createRouteTo('c1')))?.part.id ?? '';
-      await store.outbox.markSending(id, 1);
-      return id;
-    };
-    const notSent = async () =>
-      store.outbox.markFailed(await sending(), 'failed', 'gone', 1, createPart('not sent'));
-
-    it('grows with each turn, up to its limit', async () => {
-      for (let nth = 2; nth <= 6; nth += 1) {
-        await answered(store, nth);
+  describe.runIf(database.available)(
+    `the history that every turn reads, on ${database.name}`,
+    () => {
+      let store: Store;
+      let other: Store;
+      beforeEach(async () => {
+        await other?.close();
+        store = await database.openEmpty();
+        other = await openStore({ url: database.url(), clock: () => 0 });
+        await answered(store, 1);
         await sameHistory();
+      });
+      afterAll(async () => {
+        await other.close();
+        await database.dispose();
+      });
+
+      const read = (by: Store, limit = LIMIT) => by.transcript.sinceSummary(PLACE, limit);
+
+      /**
+       * Checks that a process with cached history reads the same entries as a process without a
+       * cache.
+       */
+      async function sameHistory() {
+        const fresh = await openStore({ url: database.url(), clock: () => 0 });
+        try {
+          const expected = await read(fresh);
+          expect(await read(store)).toEqual(expected);
+          return expected.entries.map(({ content, undelivered }) =>
+            undelivered === undefined ? content : `${content} (${undelivered})`,
+          );
+        } finally {
+          await fresh.close();
+        }
       }
-      expect(await sameHistory()).toEqual(['says 3', 'says 4', 'says 5', 'says 6']);
-      await store.outbox.markSent(await sending(), 'p', 1);
-      expect(await sameHistory()).toHaveLength(LIMIT);
-    });
 
-    it('[D02] includes turns that another process has written', async () => {
-      await answered(other, 2);
-      expect(await sameHistory()).toEqual(['says 1', 'says 2']);
-    });
+      const sending = async () => {
+        const id = (await store.outbox.next(createRouteTo('c1')))?.part.id ?? '';
+        await store.outbox.markSending(id, 1);
+        return id;
+      };
+      const notSent = async () =>
+        store.outbox.markFailed(await sending(), 'failed', 'gone', 1, createPart('not sent'));
 
-    it('[D05] marks undelivered answers until they are resent', async () => {
-      await notSent();
-      expect(await sameHistory()).toEqual(['says 1 (gone)']);
-      const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
-      await store.deadLetters.replay(letter?.id ?? 0, 'even-twice', 2);
-      expect(await sameHistory()).toEqual(['says 1']);
-    });
+      it('grows with each turn, up to its limit', async () => {
+        for (let nth = 2; nth <= 6; nth += 1) {
+          await answered(store, nth);
+          await sameHistory();
+        }
+        expect(await sameHistory()).toEqual(['says 3', 'says 4', 'says 5', 'says 6']);
+        await store.outbox.markSent(await sending(), 'p', 1);
+        expect(await sameHistory()).toHaveLength(LIMIT);
+      });
 
-    it('[D06] leaves out a turn that is replayed', async () => {
-      await answered(store, 2, 'failed');
-      await sameHistory();
-      const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
-      await store.deadLetters.replay(letter?.id ?? 0, 'even-twice', 2);
-      expect(await sameHistory()).toEqual(['says 1']);
-    });
+      it('[D02] includes turns that another process has written', async () => {
+        await answered(other, 2);
+        expect(await sameHistory()).toEqual(['says 1', 'says 2']);
+      });
 
-    it('[G15] contains no forgotten text, whichever process removed it', async () => {
-      const forgetting = { conversations: ['web:c1'], ownersToo: false };
-      await store.forgetting.forget({ ...forgetting, phrases: ['says'] });
-      expect(await sameHistory()).toEqual(['[forgotten] 1']);
-      await other.forgetting.forget({ ...forgetting, phrases: ['1'] });
-      expect(await sameHistory()).toEqual(['[forgotten] [forgotten]']);
-    });
+      it('[D05] marks answers as undelivered until they are resent', async () => {
+        await notSent();
+        expect(await sameHistory()).toEqual(['says 1 (gone)']);
+        const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
+        await store.deadLetters.replay(letter?.id ?? 0, 'even-twice', 2);
+        expect(await sameHistory()).toEqual(['says 1']);
+      });
 
-    it('[D15] contains nothing older than its retention period', async () => {
-      await answered(store, 2);
-      await sameHistory();
-      const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
-      const now = 10 * 24 * 60 * 60_000;
-      const pace = { clock: () => now, countFrom: now, pause: async () => true };
-      await store.retention.run({ ages, bytes: Number.POSITIVE_INFINITY }, pace);
-      expect(await sameHistory()).toEqual([]);
-    });
-
-    it('[G11] starts after the newest summary', async () => {
-      for (const nth of [2, 3]) await answered(store, nth);
-      const [first, second] = (await read(store)).entries;
-      const summary = { ...PLACE, kind: 'history', mark: '0' } as const;
-      for (const [mark, reaches] of [first?.seq, second?.seq].entries()) {
-        const task = { ...summary, mark: String(mark) };
-        await store.summaries.claim(task, { by: 'one', now: 0, claimMs: 9, impatient: true });
-        await store.summaries.finish(task, 'one', { content: { mark }, reaches: reaches ?? 0 });
+      it('[D06] leaves out a turn that is replayed', async () => {
+        await answered(store, 2, 'failed');
         await sameHistory();
-      }
-      await answered(store, 4);
-      expect(await sameHistory()).toEqual(['says 3', 'says 4']);
-    });
-  });
+        const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
+        await store.deadLetters.replay(letter?.id ?? 0, 'even-twice', 2);
+        expect(await sameHistory()).toEqual(['says 1']);
+      });
+
+      it('[G15] does not contain forgotten text, whichever process removed it', async () => {
+        const forgetting = { conversations: ['web:c1'], ownersToo: false };
+        await store.forgetting.forget({ ...forgetting, phrases: ['says'] });
+        expect(await sameHistory()).toEqual(['[forgotten] 1']);
+        await other.forgetting.forget({ ...forgetting, phrases: ['1'] });
+        expect(await sameHistory()).toEqual(['[forgotten] [forgotten]']);
+      });
+
+      it('[D15] does not contain anything older than the retention period', async () => {
+        await answered(store, 2);
+        await sameHistory();
+        const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
+        const now = 10 * 24 * 60 * 60_000;
+        const pace = { clock: () => now, countFrom: now, pause: async () => true };
+        await store.retention.run({ ages, bytes: Number.POSITIVE_INFINITY }, pace);
+        expect(await sameHistory()).toEqual([]);
+      });
+
+      it('[G11] starts after the newest summary', async () => {
+        for (const nth of [2, 3]) await answered(store, nth);
+        const [first, second] = (await read(store)).entries;
+        const summary = { ...PLACE, kind: 'history', mark: '0' } as const;
+        for (const [mark, reaches] of [first?.seq, second?.seq].entries()) {
+          const task = { ...summary, mark: String(mark) };
+          await store.summaries.claim(task, { by: 'one', now: 0, claimMs: 9, impatient: true });
+          await store.summaries.finish(task, 'one', { content: { mark }, reaches: reaches ?? 0 });
+          await sameHistory();
+        }
+        await answered(store, 4);
+        expect(await sameHistory()).toEqual(['says 3', 'says 4']);
+      });
+    },
+  );
 }
 
 describe('cached history', () => {
@@ -169,7 +175,7 @@ describe('cached history', () => {
     expect(memory.get('long', 0)).toBeUndefined();
   });
 
-  it('caches the history for one history version only', () => {
+  it('drops cached history when the history version changes', () => {
     const memory = new RememberedHistory(100);
     memory.set('a', 0, session);
     expect(memory.get('a', 1)).toBeUndefined();

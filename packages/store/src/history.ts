@@ -29,8 +29,8 @@ interface EntriesSinceSummary {
 const REMEMBERED = 1_500_000;
 
 /**
- * A conversation's history for the model, table `transcript`. A turn's commit writes history, later
- * turns read it, and forgetting and retention remove rows.
+ * A conversation's history for the model, stored in the `transcript` table. A turn's commit writes
+ * history, later turns read it, and forgetting and retention remove rows.
  */
 export function createTranscriptRepository(database: Database) {
   const memory = new RememberedHistory(REMEMBERED);
@@ -48,11 +48,11 @@ export function createTranscriptRepository(database: Database) {
     /** Reads the newest `limit` entries in a session after the entry `after`, oldest first. */
     async newestAfter(place: SnapshotKey, after: number, limit: number): NumberedEntries {
       const params = { ...place, after, limit };
-      return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(toNumbered);
+      return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(toNumberedEntry);
     },
     /**
-     * Reads a session's furthest-reaching summary and the newest `limit` entries after it, oldest
-     * first.
+     * Reads the session's summary that reaches furthest, and the newest `limit` entries after it,
+     * oldest first.
      */
     async sinceSummary(place: SummaryKey, limit: number): Promise<EntriesSinceSummary> {
       const version = database.historyVersion();
@@ -70,10 +70,10 @@ export function createTranscriptRepository(database: Database) {
     /** Reads the oldest `limit` entries in a session after the entry `after`, oldest first. */
     async oldestAfter(place: SnapshotKey, after: number, limit: number): NumberedEntries {
       const params = { ...place, after, limit };
-      return (await database.read((sql) => sql.all(OLDEST, params))).map(toNumbered);
+      return (await database.read((sql) => sql.all(OLDEST, params))).map(toNumberedEntry);
     },
     /**
-     * Reads the newest `limit` entries of a session stored from `from` until before `to` (ms),
+     * Reads a session's newest `limit` entries stored at or after `from` and before `to` (ms),
      * oldest first.
      */
     async saidBetween(
@@ -83,10 +83,13 @@ export function createTranscriptRepository(database: Database) {
       limit: number,
     ): NumberedEntries {
       const params = { ...place, from, to, limit };
-      return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(toNumbered);
+      return (await database.read((sql) => sql.all(BETWEEN, params)))
+        .reverse()
+        .map(toNumberedEntry);
     },
     /**
-     * Reads the messages that these entries' turns answered (`seq`, both inclusive), oldest first.
+     * Reads the messages that were answered by the turns of the entries from `first` to `last`
+     * (`seq`, both inclusive), oldest first.
      */
     async messagesBehind(
       place: SnapshotKey,
@@ -99,7 +102,7 @@ export function createTranscriptRepository(database: Database) {
   };
 }
 
-interface EntryRow extends Pick<TranscriptEntry, 'role'> {
+export interface EntryRow extends Pick<TranscriptEntry, 'role'> {
   readonly seq: number;
   readonly content: string;
   readonly at: number;
@@ -119,7 +122,7 @@ async function readSinceSummary(
   const summary = row === undefined ? null : { content: decodeJson(row.content), reaches: row.seq };
   const fresh = rows.filter(isEntry);
   const reaches = summary?.reaches ?? 0;
-  const all = [...known.entries, ...fresh.map(toNumbered).sort((a, b) => a.seq - b.seq)];
+  const all = [...known.entries, ...fresh.map(toNumberedEntry).sort((a, b) => a.seq - b.seq)];
   const entries = all.slice(-limit).filter(({ seq }) => seq > reaches);
   const total = fresh.reduce((sum, { content }) => sum + content.length, known.characters);
   // The size of entries that left the window is estimated from the average.
@@ -130,40 +133,42 @@ async function readSinceSummary(
 type SinceSummaryRow = EntryRow | (Omit<EntryRow, 'role'> & { readonly role: 'summary' });
 
 // `undelivered` is the reason why part of the turn's answer did not reach its chat (index
-// `outbox_undelivered`). Entries with a question have no `undelivered`.
-const ENTRIES = `
+// `outbox_undelivered`). Entries that contain a question do not have `undelivered`.
+export const SESSION_ENTRIES = `
   select seq, role, content, created_at as at, case when role = 'assistant' then (
     select max(outbox.error) from outbox
     where outbox.turn_id = transcript.turn_id and outbox.turn_id is not null
       and outbox.state in ('failed', 'unknown')) end as undelivered
   from transcript where conversation_id = :conversationId and session = :session`;
 
-const RECENT = defineStatement(`${ENTRIES} order by seq desc limit :limit`).rows<EntryRow>();
+const RECENT = defineStatement(
+  `${SESSION_ENTRIES} order by seq desc limit :limit`,
+).rows<EntryRow>();
 
 const NEWEST = defineStatement(
-  `${ENTRIES} and seq > :after order by seq desc limit :limit`,
+  `${SESSION_ENTRIES} and seq > :after order by seq desc limit :limit`,
 ).rows<EntryRow>();
 
 // The summary is returned as a row with its own role. A single statement is used, because every
-// turn runs it and most sessions have no summary. A common table expression would be shorter, but
-// SQLite would materialize it on each call.
+// turn runs it and most sessions do not have a summary. A common table expression would be shorter,
+// but SQLite would materialize it on each call.
 const SUMMARIES = `
   from summary where conversation_id = :conversationId and session = :session and reader = :reader
     and kind = 'history' and content is not null`;
 
 const SINCE_SUMMARY = defineStatement(`
-  select * from (${ENTRIES} and seq > coalesce(
+  select * from (${SESSION_ENTRIES} and seq > coalesce(
       (select max(last_seq) ${SUMMARIES} and last_seq > :after), cast(:after as bigint))
     order by seq desc limit :limit) as newest
   union all select last_seq, 'summary', content, 0, null ${SUMMARIES}
     and last_seq = (select max(last_seq) ${SUMMARIES})`).rows<SinceSummaryRow>();
 
 const OLDEST = defineStatement(
-  `${ENTRIES} and seq > :after order by seq limit :limit`,
+  `${SESSION_ENTRIES} and seq > :after order by seq limit :limit`,
 ).rows<EntryRow>();
 
 const BETWEEN = defineStatement(`
-  ${ENTRIES} and created_at >= :from and created_at < :to
+  ${SESSION_ENTRIES} and created_at >= :from and created_at < :to
   order by created_at desc, seq desc limit :limit`).rows<EntryRow>();
 
 const BEHIND = defineStatement(`
@@ -179,6 +184,6 @@ function toRemembered({ role, content, undelivered }: EntryRow): RememberedEntry
 
 const isEntry = (row: SinceSummaryRow): row is EntryRow => row.role !== 'summary';
 
-const toNumbered = (row: EntryRow): NumberedEntry => {
+export const toNumberedEntry = (row: EntryRow): NumberedEntry => {
   return { seq: row.seq, at: row.at, ...toRemembered(row) };
 };

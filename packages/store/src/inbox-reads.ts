@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ChatKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
 import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
+import { type HistoryState, selectHistoryState } from './history-state.ts';
 import {
   INBOX_COLUMNS,
   type InboxOutcome,
@@ -59,7 +60,7 @@ const OWNER_CHATS = defineStatement(
   `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${OWNER_MESSAGES}`,
 ).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
 
-/** Counts how often each command was typed, by its name. */
+/** Counts how often each command was typed. */
 export async function countTypedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const { message } of await sql.all(TYPED)) {
@@ -80,6 +81,7 @@ const Typed = z.object({ text: z.string() });
 interface RecentRow extends InboxRow {
   readonly outcome: InboxOutcome | null;
   readonly turnId: string | null;
+  readonly isRewound?: true;
 }
 
 /** Condition: the `inbox` row does not belong to a conversation that has since been deleted. */
@@ -94,14 +96,22 @@ export async function listRecentMessages(
 ): Promise<readonly RecentRow[]> {
   const rows = await sql.all(RECENT, { ...chat, limit });
   return rows.reverse().map((row): RecentRow => {
-    return { ...readInboxRow(row), outcome: row.outcome, turnId: row.turn_id };
+    const { outcome, turn_id: turnId, history } = row;
+    const isRewound = history === 'rewound';
+    return { ...readInboxRow(row), outcome, turnId, ...(isRewound && { isRewound }) };
   });
 }
 
 const RECENT = defineStatement(`
-  select ${INBOX_COLUMNS}, outcome, turn_id from inbox where ${OF_CHAT} and ${IS_NOT_DELETED}
+  select ${INBOX_COLUMNS}, outcome, turn_id,
+    ${selectHistoryState('inbox.turn_id', 'inbox.conversation_id')} as history
+  from inbox where ${OF_CHAT} and ${IS_NOT_DELETED}
   order by seq desc limit :limit`).rows<
-  MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
+  MessageRow & {
+    readonly outcome: InboxOutcome | null;
+    readonly turn_id: string | null;
+    readonly history: HistoryState;
+  }
 >();
 
 /** Lists an account's chats in which people wrote, newest first. */
@@ -120,7 +130,7 @@ export async function listAccountChats(
 const OF_ACCOUNT = 'channel = :channel and account = :account';
 
 /**
- * Selects the rows of the chat `chat.id`. The condition is written as a range, so that the index
+ * Selects the rows in the chat `chat.id`. The condition is written as a range, so that the index
  * order `chat_id, seq` applies; with `=`, PostgreSQL may scan all chats by `seq` to find one row.
  */
 const IN_LISTED_CHAT = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
@@ -128,8 +138,8 @@ const NEWEST_IN_CHAT = `${IN_LISTED_CHAT} order by chat_id desc, seq desc limit 
 
 /**
  * Steps from chat to chat along the index, so that the cost does not depend on the number of
- * messages. A chat's first message is, if possible, neither a command nor replaced; a chat in which
- * all messages were deleted has none.
+ * messages. A chat's first message is neither a command nor a replaced message, if there is another
+ * one; a chat whose messages were all deleted has none.
  */
 export const CHATS = defineStatement(`
   with recursive chat (id) as (

@@ -99,7 +99,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         await again.close();
       });
 
-      it('treats the same message id in another chat or account as different', async () => {
+      it('treats messages with the same id in different chats or accounts as different', async () => {
         const other = createMessage('m1', 'c2');
         const account = { ...other, message: { ...other.message, account: 'second' } };
         expect(await store.inbox.accept(createMessage('m1', 'c1'))).toBe('stored');
@@ -107,7 +107,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.accept(account)).toBe('stored');
       });
 
-      it('[D07] accepts no more messages than it has capacity for, even when many arrive simultaneously', async () => {
+      it('[D07] accepts only as many messages as there is capacity for, even when many arrive simultaneously', async () => {
         const taken = await Promise.all(
           Array.from({ length: 10 }, (_, i) => store.inbox.accept(createMessage(`m${i}`), 3)),
         );
@@ -131,7 +131,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    describe('the last chats of an owner', () => {
+    describe("an owner's last chats", () => {
       const fromOwner = (id: string, chatId: string) => ({
         ...createMessage(id, chatId),
         fromOwner: true,
@@ -203,7 +203,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(texts).toEqual(['{"stoppedTurn":null,"setAside":1}', 'still here']);
       });
 
-      it('/new starts a session without touching running or waiting work', async () => {
+      it('/new starts a session without affecting running or waiting work', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await send('m2', (command) => command.startSession());
@@ -215,7 +215,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.transcript.recent('web:c1', 1, 9)).toEqual([]);
       });
 
-      it('/stop ends the running turn, sets waiting messages aside and keeps later ones', async () => {
+      it('/stop ends the running turn, sets waiting messages aside and leaves later messages', async () => {
         await store.inbox.accept(createMessage('m1'));
         await startTurn(store, 't1');
         await store.inbox.accept(createMessage('m2'));
@@ -229,7 +229,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect((await store.turns.totals(0)).stopped).toBe(1);
       });
 
-      it('[D02] /stop fences the worker and immediately frees the lane for the next one', async () => {
+      it('[D02] /stop fences the worker and immediately frees the lane for another worker', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease: fenced } = await startTurn(store, 't1');
         await stop('m2');
@@ -248,7 +248,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(texts).toEqual(['{"stoppedTurn":"t1","setAside":0}']);
       });
 
-      it("[F05] /stop keeps other people's work if the sender may stop only their own", async () => {
+      it("[F05] /stop does not affect other people's work if the sender may stop only their own", async () => {
         const by = (id: string, sender: string) => {
           const admitted = createMessage(id);
           const { message: written } = admitted;
@@ -276,7 +276,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.commit(lease, createAnswer('t3', ['late']), 1)).toBe('fenced');
       });
 
-      it('/stop in an idle or unknown chat finds nothing', async () => {
+      it('/stop has no effect in an idle or unknown chat', async () => {
         expect(await stop('m1')).toMatchObject({ stoppedTurn: null, setAside: 0 });
       });
     });

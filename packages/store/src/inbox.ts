@@ -24,8 +24,8 @@ import {
 } from './rows.ts';
 
 /**
- * The durable handover between ingress and lane, table `inbox`; ingress inserts rows, and the lane
- * reads and closes them.
+ * The durable handover between ingress and lane, stored in the `inbox` table; ingress inserts rows,
+ * and the lane reads and closes them.
  */
 export type InboxRepository = ReturnType<typeof createInboxRepository>;
 
@@ -34,9 +34,9 @@ export function createInboxRepository(database: Database, newId: NewId, files: S
     /**
      * Stores a message unless (channel, account, chat id, message id) is already known (D01, F08),
      * and creates the conversation on first contact. The message is durable when the promise
-     * resolves. `full`: `room` messages are already waiting in the conversation (D07) and this one
-     * was not stored; a duplicate is never refused. `onReplaced` receives the ids of the messages
-     * that this one replaced (U08); it is not called for an ordinary message.
+     * resolves. `full`: `room` messages are already waiting in the conversation (D07), so the new
+     * message was not stored; a duplicate is never refused. `onReplaced` receives the ids of the
+     * messages that the new message replaced (U08); it is not called if there are none.
      */
     accept: (
       admitted: AdmittedMessage,
@@ -48,7 +48,7 @@ export function createInboxRepository(database: Database, newId: NewId, files: S
       ),
 
     /**
-     * Stores a command as done and runs it, in one transaction with its answer. Returns null
+     * Stores a command as done, runs it and stores its answer, all in one transaction. Returns null
      * without running the command if the message is already stored. `run` may await only its
      * transaction.
      */
@@ -66,8 +66,8 @@ export function createInboxRepository(database: Database, newId: NewId, files: S
       ),
 
     /**
-     * Applies an author's edit to a message that waits for its turn, or withdraws it (null). False
-     * if the message is unknown or its turn has started.
+     * Applies an author's edit to a message that waits for its turn; null withdraws the message.
+     * Returns false if the message is unknown or its turn has started.
      */
     revise: (key: MessageKey, message: InboundMessage | null) =>
       database.write((sql) => reviseStoredMessage(sql, key, message)),
@@ -86,7 +86,8 @@ export function createInboxRepository(database: Database, newId: NewId, files: S
 
     /**
      * Counts how often each command was typed among the newest 2,000 messages, by its lower-case
-     * name with `_` for `-`. Read only if a platform's menu has no room for all commands.
+     * name, in which `_` replaces `-`. Called only if a platform's menu has no room for all
+     * commands.
      */
     typedCommands: () => database.read(countTypedCommands),
 
@@ -122,7 +123,7 @@ async function storeWithinRoom(
   { room, stored, onReplaced }: AcceptOptions,
 ): Promise<'stored' | 'duplicate' | 'full'> {
   const waiting = await lockAndCountWaiting(sql, admitted);
-  // A refused message writes nothing, so a flood costs no sync to disk.
+  // Nothing is written for a refused message, so a flood does not cause disk syncs.
   const isFull = await isInboxFull(sql, admitted.conversationId, waiting, room);
   if (isFull && !(await isStored(sql, admitted.message))) return 'full';
   return storeMessage(sql, admitted, stored, onReplaced);
@@ -206,10 +207,13 @@ async function lockAndCountWaiting(
   return (await sql.get(LOCK_CONVERSATION, { id: conversationId }))?.waiting ?? 0;
 }
 
-/** More messages than can be stored in a lane while a writer waits for the lock. */
+/** More messages than a lane can receive while a writer waits for the lock. */
 const AT_ONCE = 16;
 
-/** Counts again only near the limit, because PostgreSQL counted before it got the lock. */
+/**
+ * Counts again only if the count is near the limit, because PostgreSQL counted before it got the
+ * lock.
+ */
 async function isInboxFull(
   sql: Sql,
   conversationId: string,
@@ -225,8 +229,8 @@ async function isStored(sql: Sql, message: InboundMessage): Promise<boolean> {
 }
 
 /**
- * Stores a message; null if it is already stored. The unique key decides instead of a prior query,
- * because two gateways may receive the same message at the same moment (F08).
+ * Stores a message; null if it is already stored. The unique key detects the duplicate rather than
+ * a prior query, because two gateways may receive the same message at the same moment (F08).
  */
 async function insertOnce(
   sql: Sql,

@@ -20,6 +20,7 @@ export type {
   StoredAttachment,
 } from './attachments.ts';
 export type { BeforePart } from './before-part.ts';
+export type { BranchedTurn, NewBranchTurn } from './branches.ts';
 export type { CommandTransaction, PairingState } from './commands.ts';
 export type { BrowserMarks, ConversationMark, MarkChange } from './conversation-marks.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
@@ -41,6 +42,7 @@ export { StoreError } from './database.ts';
 export type { DeadLetter } from './dead-letter-rows.ts';
 export type { DeadLetterWake } from './dead-letters.ts';
 export type { MessageStory, PendingApproval, TurnStory, WhyRepository } from './decisions.ts';
+export type { DoneEffect } from './done-effects.ts';
 export { computeRemainingDelay } from './due.ts';
 export type {
   ForgettingRepository,
@@ -79,14 +81,26 @@ export type {
   ProcessRole,
   RunningProcess,
 } from './processes.ts';
-export type { NewPrompt, PromptSummary, StoredPrompt } from './prompt-rows.ts';
+export {
+  hashMessage,
+  type NewPrompt,
+  type PromptSummary,
+  type StoredPrompt,
+} from './prompt-rows.ts';
 export type { PromptRepository, PromptSearch } from './prompts.ts';
 export { type AnswerVerdict, SENT_FILES, toJoinedStep } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
 export { isSameDestination } from './ready-messages.ts';
+export type {
+  RecordedPast,
+  RecordedStep,
+  RecordedTurn,
+  RecordedTurnRepository,
+} from './recorded-turns.ts';
 export type { NumberedEntry, RememberedEntry } from './remembered-history.ts';
 export type { Backlog, OldestWork } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';
+export type { RewindPoint, RewindResult, Rewound } from './rewind.ts';
 export type {
   AdmittedMessage,
   ClaimedTurn,

@@ -40,7 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Two workers that act on the state they last read, and the events around them. */
+/** Two workers that act on the state they last read, and the events that happen around them. */
 class Scene {
   readonly #store: Store;
   readonly #chatId: string;
@@ -90,7 +90,7 @@ class Scene {
     return createMessage(`m${this.#messages}`, this.#chatId);
   }
 
-  /** Lets worker 0 do the remaining work, as the sweep would. */
+  /** Worker 0 does the remaining work, as it would after a sweep. */
   async finish(): Promise<void> {
     this.#now += LEASE_MS;
     await this.#begin(0, 'collect');
@@ -171,7 +171,7 @@ class Scene {
 /** The number of consecutive lost turns after which the delay stops growing. */
 const MAX_LOST = 10;
 
-/** All answered messages in commit order, which the property checks. */
+/** All answered messages in commit order, for the property to check. */
 async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
   return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
 }
@@ -184,7 +184,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[D02] never answer a message twice or out of order, and leave none without an outcome', async () => {
+    it('[D02] never answer a message twice or out of order, and settle every message', async () => {
       let run = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
@@ -207,20 +207,20 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       );
     });
 
-    it('[D02] answer each message once while both work at the same time', async () => {
+    it('[D02] answer each message once when both work at the same time', async () => {
       const total = 40;
       const accepting = (async () => {
         for (let i = 1; i <= total; i += 1)
           await store.inbox.accept(createMessage(`m${i}`, 'busy'));
       })();
       const work = async (owner: string) => {
-        // The lease expires immediately, so the workers take the lane from each other in the middle
-        // of a turn.
+        // The lease expires immediately, so each worker can acquire the lane in the middle of the
+        // other's turn.
         let lost = 0;
         for (let round = 0; (await answered(store, 'busy')).length < total; round += 1) {
-          // Two equal workers could take the lane from each other forever. The loser's delay
-          // doubles each time, and the second worker waits longer than the first, until one of them
-          // has enough time for a turn.
+          // Two equally fast workers could keep fencing each other forever. Each time a worker
+          // loses its lease, its delay doubles. The second worker waits longer than the first,
+          // until one of them has enough time for a turn.
           if (lost > 0) await sleep(2 ** lost * (owner === 'w1' ? 1 : 3));
           const lane = { conversationId: 'web:busy', owner, leaseMs: 0 };
           const got = await store.lanes.begin(lane, 'collect', `${owner}-${round}`, round);
@@ -237,7 +237,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await answered(store, 'busy')).toEqual(expected);
     });
 
-    it('[D03] leave no message behind that is stored while a commit releases the lane', async () => {
+    it('[D03] do not leave a message behind that is stored while a commit releases the lane', async () => {
       const lane = { conversationId: 'web:leave', owner: 'w1', leaseMs: LEASE_MS };
       await store.inbox.accept(createMessage('l0', 'leave'));
       for (let round = 1; round <= 60; round += 1) {

@@ -1,19 +1,20 @@
 import { BoundedMap } from '@parley/core';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
 
-/** The maximum number of cached hashes; they take a few hundred kilobytes. */
+/** The maximum number of cached hashes; together, they take a few hundred kilobytes. */
 const MAX_HASHES = 2_000;
 
 /** Hashes of texts that are already in the database, so that a turn need not write them again. */
 interface KnownHashes {
   has(hash: string, now: number): boolean;
-  /** Adds hashes whose rows are committed. */
+  /** Adds the hashes of committed rows. */
   add(hashes: readonly string[], now: number): void;
   clear(): void;
 }
 
 /**
- * A bounded cache of hashes. The oldest entries are evicted; their texts are then written again.
+ * A cache of hashes with a limited size. The oldest entries are evicted, and a turn writes their
+ * texts again.
  */
 export function createKnownHashes(): KnownHashes {
   const known = new BoundedMap<string, number>(MAX_HASHES);

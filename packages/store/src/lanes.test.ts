@@ -16,7 +16,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
     });
-    it('[F08] waits for the rest of an album, and returns when to retry', async () => {
+    it('[F08] waits for the rest of an album, and reports when to retry', async () => {
       const picture = (id: string, at: number) => {
         const { message: one, ...rest } = createMessage(id, 'c1', { at });
         return { ...rest, message: { ...one, albumId: 'a' }, settlesAt: at + 1_000 };
@@ -56,7 +56,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(hangs).toEqual([undefined, 1, 2]);
       });
 
-      it('[D13] becomes a dead letter, unread, if giving it up also crashes the process', async () => {
+      it('[D13] becomes a dead letter without being read if giving it up also crashes the process', async () => {
         await store.inbox.accept(createMessage('m1'));
         for (const nth of [1, 2, 3]) {
           await begin(nth);
@@ -76,7 +76,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       const drop = (now: number) =>
         store.lanes.drop(work, { turnId: 'dropped', reason: 'claiming it: started 5 times' }, now);
 
-      it('[D13] gives up the lane unread: its messages become a dead letter, and later ones are answered', async () => {
+      it('[D13] is given up without being read: its messages become a dead letter, and later messages are answered', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.inbox.accept(createMessage('m2'));
         expect(await drop(1)).toEqual({ kind: 'dropped', route: createRouteTo('c1') });
@@ -92,7 +92,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(next.kind === 'turn' && listMessageIds(next.turn)).toEqual(['m3']);
       });
 
-      it('[D13] gives up the lane together with its unfinished turn', async () => {
+      it('[D13] is given up together with its unfinished turn', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.lanes.begin(work, 'followup', 't1', 1);
         await store.inbox.accept(createMessage('m2'));
@@ -105,7 +105,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.withWork(9_000, 9)).toEqual([]);
       });
 
-      it('[D13] leaves the lane unchanged if no message waits or another worker holds it', async () => {
+      it('[D13] does not change if no message waits or another worker holds the lane', async () => {
         await store.inbox.accept(createMessage('m1'));
         await startTurn(store, 't1', 'web:c1', 'w2');
         await store.inbox.accept(createMessage('m2'));
@@ -125,21 +125,21 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       };
       const begin = (owner: string) => store.lanes.begin(work(owner), 'collect', owner, 0);
 
-      it('[D02] grants the lease to one worker and tells another one how long to wait', async () => {
+      it('[D02] is granted to one worker, and another worker is told how long to wait', async () => {
         await store.inbox.accept(createMessage('m1'));
         await startTurn(store, 't1');
         database.setTime(400);
         expect(await begin('w2')).toEqual({ kind: 'busy', retryInMs: 600 });
       });
 
-      it('[D02] grants the lease to exactly one of many simultaneous requests', async () => {
+      it('[D02] is granted to exactly one of many simultaneous requests', async () => {
         await store.inbox.accept(createMessage('m1'));
         const results = await Promise.all(Array.from({ length: 20 }, (_, i) => begin(`w${i}`)));
         const kinds = results.map(({ kind }) => kind).toSorted();
         expect(kinds).toEqual([...Array(19).fill('busy'), 'turn']);
       });
 
-      it('[D02] includes the turn that another worker has just started', async () => {
+      it('[D02] is granted together with the turn that another worker has just started', async () => {
         const chats = Array.from({ length: 10 }, (_, i) => `c${i}`);
         for (const chat of chats) {
           for (const nth of [1, 2])
@@ -166,7 +166,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(third.epoch).toBeGreaterThan(second.epoch);
       });
 
-      it('[D02] stores nothing and reports an error if its epoch has fallen', async () => {
+      it('[D02] reports an error instead of storing anything if the stored epoch has fallen', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.inbox.accept(createMessage('m2'));
         const { lease: held } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
@@ -179,14 +179,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(listMessageIds(await claimTurnOf(store, held, 't2', 'followup'))).toEqual(['m2']);
       });
 
-      it("lets the owner of a lease take it again and fences the owner's earlier run", async () => {
+      it("can be acquired again by its owner, which fences the owner's earlier run", async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease: first } = await startTurn(store, 't1');
         await startTurn(store, 'unused');
         expect(await store.lanes.renew([first], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('renews the lease until another worker takes it, and not after it was lost or released', async () => {
+      it('can be renewed until another worker acquires it, and not after it was lost or released', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         expect(await store.lanes.renew([lease], 5_000)).toEqual({ renewed: ['web:c1'], busy: [] });
@@ -201,7 +201,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.renew([taken], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('[D05] renews all leases of a worker together, each independently of the others', async () => {
+      it("[D05] is renewed together with the worker's other leases, but independently of them", async () => {
         const chats = Array.from({ length: 450 }, (_, nth) => `${nth}`);
         const leases = [];
         for (const chat of chats) {
@@ -241,7 +241,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect((await begin('w2')).kind).toBe('turn');
       });
 
-      it('releases all leases with releaseAll, and fences their holders', async () => {
+      it('is released with all other leases by releaseAll, which fences their holders', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await store.lanes.releaseAll();
@@ -249,7 +249,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect((await begin('w2')).kind).toBe('turn');
       });
 
-      it('is released at once if there is nothing to claim, in this lane or at this time', async () => {
+      it('is released immediately if the lane has nothing to claim', async () => {
         await store.inbox.accept(createMessage('m1', 'c2'));
         expect(await begin('w1')).toEqual({ kind: 'none' });
         await store.inbox.accept(createMessage('m1'));
@@ -288,7 +288,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(turns).toEqual([['m1', 'm2'], ['m3'], ['m4']]);
       });
 
-      it('finds no work in an empty lane, and none from another lane', async () => {
+      it("does not find work in an empty lane, or return another lane's work", async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await store.lanes.commit(lease, createAnswer('t1', []), 1);
@@ -329,7 +329,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
 
     describe('committing', () => {
-      it('[D05] marks in the history which answer did not reach its chat', async () => {
+      it('[D05] marks the answer that did not reach its chat in the history', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         const entries = [
@@ -374,7 +374,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         });
       });
 
-      it('[D04] commits nothing when the lease was lost', async () => {
+      it('[D04] does not commit anything if the lease was lost', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease: lost } = await startTurn(store, 't1');
         database.setTime(1_000);
@@ -390,7 +390,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         );
       });
 
-      it('[D04] commits nothing a second time for the same turn', async () => {
+      it('[D04] does not commit the same turn a second time', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await store.lanes.commit(lease, createAnswer('t1', ['once']), 1);
@@ -410,7 +410,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.outbox.recent(createRouteTo('c1'), 9)).toHaveLength(1);
       });
 
-      it('rejects a turn from another lane, even with a valid lease on its own', async () => {
+      it("rejects a turn from another lane, even with a valid lease on the worker's own lane", async () => {
         await store.inbox.accept(createMessage('m1', 'c2'));
         await startTurn(store, 't2', 'web:c2');
         await store.inbox.accept(createMessage('m1'));
@@ -418,7 +418,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.commit(lease, createAnswer('t2', ['wrong']), 1)).toBe('fenced');
       });
 
-      it('does not send the reason of a silent or failed turn', async () => {
+      it('does not send the reason for a silent or failed turn', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         const silent = {

@@ -32,10 +32,11 @@ export function createLaneRepository(
 ) {
   return {
     /**
-     * Starts work on a lane: takes it and claims a turn in one transaction, unless another live
-     * worker holds it or a person leads the conversation. Taking it raises the epoch. Without a
-     * turn, the lane is released immediately. `busy` returns the remaining time of the other lease
-     * in ms, which is never more than `leaseMs`, even if the clock was set back.
+     * Starts work on a lane: acquires its lease and claims a turn in one transaction, unless
+     * another live worker holds the lease or a person has taken over the conversation. Acquiring
+     * the lease raises the epoch. If there is no turn to claim, the lease is released immediately.
+     * `busy` returns the remaining time of the other lease in ms, which is never more than
+     * `leaseMs`, even if the clock was set back.
      */
     begin: (work: LaneRequest, busy: BusyPolicy, newTurnId: string, now: number) =>
       beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),
@@ -51,9 +52,9 @@ export function createLaneRepository(
     ) => dropLane(database, work, { ...dropped, now, moment: sharedClock() }),
 
     /**
-     * Renews leases, so that they end `leaseMs` from now, even if they would have lasted longer.
-     * Returns the renewed conversations, and those that another transaction is writing to, which
-     * are neither lost nor renewed.
+     * Renews leases so that they end `leaseMs` from now, even if they would otherwise have ended
+     * later. Returns the renewed conversations, and those that another transaction is writing to,
+     * which are neither lost nor renewed.
      */
     renew: (leases: readonly Lease[], leaseMs: number) =>
       renewLeases(database, leases, { leaseMs, moment: sharedClock() }),
@@ -72,14 +73,15 @@ export function createLaneRepository(
 
     /**
      * When the newest waiting message was received, which determines how long to keep collecting;
-     * null if none is waiting.
+     * null if no message is waiting.
      */
     newestWaiting: async (conversationId: string): Promise<number | null> =>
       (await database.read((sql) => sql.get(NEWEST_WAITING, { conversationId })))?.newest ?? null,
 
     /**
      * Claims the next turn: an unfinished one first (resumed, attempts + 1), otherwise the waiting
-     * messages as `newTurnId`. Without a turn, the lane is released in the same transaction.
+     * messages as `newTurnId`. If there is no turn to claim, the lane is released in the same
+     * transaction.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
       database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
@@ -95,9 +97,9 @@ export function createLaneRepository(
     // The modules for `join` and `interrupt` are loaded only if the settings use them.
     /**
      * Adds waiting messages to a running turn (`steer`), together with the journal steps that
-     * record this, in one fenced transaction. `none` if no message may join: it is part of an
-     * incomplete burst, its files are still being fetched, it was written after `/new` or `/mode`,
-     * or its answer goes elsewhere.
+     * record this, in one fenced transaction. `none` if no message may join: the message is part of
+     * an incomplete burst, its files are still being fetched, it was written after `/new` or
+     * `/mode`, or its answer goes elsewhere.
      */
     async join(lease: Lease, joining: JoinRules, now: number) {
       const { joinTurn } = await import('./later-messages.ts');
@@ -105,8 +107,8 @@ export function createLaneRepository(
     },
     /**
      * Ends a running turn because of what a person has written since (`interrupt`). The turn's
-     * messages wait again, ahead of newer ones, and the turn can store nothing more. Messages that
-     * were interrupted three times are answered first.
+     * messages wait again, ahead of newer ones, and the turn cannot store anything more. If
+     * messages have been interrupted three times, they are answered before any newer ones.
      */
     async interrupt(lease: Lease, turnId: string, now: number) {
       const { interruptTurn } = await import('./later-messages.ts');
@@ -120,8 +122,8 @@ export function createLaneRepository(
     commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: FreshParts) => void) =>
       commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
     /**
-     * Postpones a lane's turn: it stays unfinished and is not claimed before the given time unless
-     * a person writes. `fenced` if the lease was lost or the turn is over.
+     * Postpones a lane's turn, which stays unfinished and is not claimed before the given time
+     * unless a person writes. `fenced` if the lease was lost or the turn is over.
      */
     putOff: (lease: Lease, putOff: PostponedTurn, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
@@ -153,8 +155,8 @@ interface LaneRequest {
 }
 
 /**
- * `taken-over`: a person leads the conversation (U12), so its messages and its unfinished turn wait
- * until the agent leads it again.
+ * `taken-over`: a person has taken over the conversation (U12), so its messages and its unfinished
+ * turn wait until the agent takes part again.
  */
 type BeginResult =
   | { kind: 'busy' | 'settling'; retryInMs: number }
@@ -179,8 +181,9 @@ async function beginWork(
 }
 
 /**
- * The result of giving up a lane's messages. `route`: that of the newest one, for a notice.
- * `held`: another worker has the lane or a person leads the conversation, so everything still waits.
+ * The result of giving up a lane's messages. `route`: the newest message's route, for a notice.
+ * `held`: another worker has the lane or a person has taken over the conversation, so everything
+ * still waits.
  */
 type Dropped =
   | { readonly kind: 'dropped'; readonly route: ReplyRoute }
@@ -289,7 +292,8 @@ const SHORTEN = defineStatement(`
   update conversation set lease_until = ${STATEMENT_NOW} + :leaseMs where id = :conversationId`);
 
 /**
- * The last check and the release are one step, so that no message can arrive unseen between them.
+ * The last check and the release happen in one step, so that a message that arrives in between is
+ * not missed.
  */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
@@ -313,9 +317,10 @@ const LEAVE_IF_DONE = defineStatement(`
 
 /**
  * Returns the lane with its new epoch, or nothing if another worker holds a live lease or a person
- * leads the conversation. A takeover fences the lease holder, so claims need not check for one. On
- * PostgreSQL, `unfinished` is only a hint: it may name a turn that ended while this statement
- * waited for the lock, and misses a turn started meanwhile, which `seen` reveals.
+ * has taken over the conversation. A takeover fences the lease holder, so claims need not check for
+ * takeovers. On PostgreSQL, `unfinished` is only a hint. It may name a turn that ended while this
+ * statement waited for the lock, and it misses a turn that started in the meantime, which `seen`
+ * reveals.
  */
 const ACQUIRE_LEASE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner,
@@ -349,10 +354,10 @@ const NEWEST_WAITING = defineStatement(`
 }>();
 
 /**
- * The longest-waiting lanes come first, so that the limit never hides a conversation forever.
+ * Lanes that have waited longest come first, so that the limit cannot hide a conversation forever.
  * Messages behind a suspended turn wait for its decision, unless they may answer its question.
- * Messages behind a postponed turn wake the lane themselves. A conversation led by a person is
- * found once the takeover ends.
+ * Messages behind a postponed turn wake the lane themselves. A conversation that a person has taken
+ * over is found once the takeover ends.
  */
 const WITH_WORK = defineStatement(`
   select work.conversation_id as id from (

@@ -71,7 +71,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(listMessageIds(await claimTurnOf(store, lease, 't2'))).toEqual(['m3', 'm4']);
       });
 
-      it('[D02] refuses later messages once the lease is lost, and changes nothing', async () => {
+      it('[D02] refuses later messages once the lease is lost, and does not change anything', async () => {
         await store.inbox.accept(createMessage('m2'));
         const next = await resumed();
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'fenced' });
@@ -87,7 +87,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'fenced' });
       });
 
-      it('[D03] takes no messages written after /new or /mode', async () => {
+      it('[D03] does not accept messages written after /new or /mode', async () => {
         await store.inbox.command(createMessage('new'), (command) => command.startSession());
         await store.inbox.accept(createMessage('m2'));
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'none' });
@@ -95,14 +95,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await store.lanes.join(lease, asked, 5)).toEqual({ kind: 'none' });
       });
 
-      it('[F10] takes no messages whose files are still being fetched', async () => {
+      it('[F10] does not accept messages whose files are still being fetched', async () => {
         const { message: one, ...rest } = createMessage('m2');
         const attachments = [{ kind: 'image' as const, ref: 'r' }];
         await store.inbox.accept({ ...rest, message: { ...one, attachments } });
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'none' });
       });
 
-      it('[D02] takes each message once when two requests arrive at the same time', async () => {
+      it('[D02] accepts each message once when two requests arrive at the same time', async () => {
         for (const id of ['m2', 'm3']) await store.inbox.accept(createMessage(id));
         const both = await Promise.all([0, 1].map((at) => store.lanes.join(lease, joining(at), 5)));
         expect(both.map(({ kind }) => kind).sort()).toEqual(['joined', 'none']);
@@ -112,7 +112,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     describe('interrupted by a later message', () => {
       const interrupt = () => store.lanes.interrupt(lease, 't1', 5);
 
-      it('[D03] returns all messages to the queue in order, and can store nothing more', async () => {
+      it('[D03] returns all messages to the queue in order, and cannot store anything more', async () => {
         await store.inbox.accept(createMessage('m2'));
         expect(await interrupt()).toEqual({ kind: 'interrupted' });
         const step = { index: 0, content: 'late' };
@@ -123,7 +123,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect([listMessageIds(turn), turn.resumed, turn.steps]).toEqual([['m1', 'm2'], false, []]);
       });
 
-      it('[D02] keeps its lane, so that no other worker can take it in between', async () => {
+      it('[D02] keeps its lane, so that another worker cannot acquire it in between', async () => {
         await store.inbox.accept(createMessage('m2'));
         await interrupt();
         const other = { conversationId: 'web:c1', owner: 'w2', leaseMs: 1_000 };
@@ -144,7 +144,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
       });
 
-      it('[F08] returns when to check again while a burst may be incomplete', async () => {
+      it('[F08] reports when to check again while a burst may be incomplete', async () => {
         await store.inbox.accept({ ...createMessage('m2'), settlesAt: 1_005 });
         expect(await interrupt()).toEqual({ kind: 'later', retryInMs: 1_000 });
       });
@@ -162,7 +162,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(first).toMatchObject({ interruptions: 3, turn: { outcome: 'answered' } });
       });
 
-      it('[D02] leaves the turn unchanged once the lease is lost or the turn is over', async () => {
+      it('[D02] does not change once the lease is lost or the turn is over', async () => {
         await store.inbox.accept(createMessage('m2'));
         const next = await resumed();
         expect(await interrupt()).toEqual({ kind: 'fenced' });
@@ -171,7 +171,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await outcomes()).toEqual(['m1 answered', 'm2 null']);
       });
 
-      it('[D03] either interrupts or commits a turn when both are requested simultaneously', async () => {
+      it('[D03] is either interrupted or committed when both are requested simultaneously', async () => {
         await store.inbox.accept(createMessage('m2'));
         const [ended, committed] = await Promise.all([
           interrupt(),

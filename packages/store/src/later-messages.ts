@@ -14,8 +14,8 @@ export interface JoinRules {
   /** The mode when the turn started; messages sent in another mode do not join. */
   readonly mode: ClaimedTurn['mode'];
   /**
-   * Whether a message may join the turn; the first one that may not, and all after it, keep
-   * waiting.
+   * Whether a message may join the turn; the first message that may not join keeps waiting,
+   * together with all later ones.
    */
   readonly mayJoin: (row: InboxRow) => boolean;
   /** Builds the journal steps that are stored together with the messages. */
@@ -25,7 +25,9 @@ export interface JoinRules {
 /** The result of trying to interrupt a running turn. */
 export type Interruption =
   | { readonly kind: 'interrupted' }
-  /** No waiting message may end the turn, or its messages have been interrupted often enough. */
+  /**
+   * The waiting messages may not end the turn, or its messages have been interrupted often enough.
+   */
   | { readonly kind: 'goes-on' }
   /** The waiting messages may be incomplete: check again after this many ms. */
   | { readonly kind: 'later'; readonly retryInMs: number }
@@ -55,7 +57,8 @@ export async function joinTurn(
   const rows = await listJoiningMessages(sql, lease.conversationId, joining, now);
   const last = rows.at(-1);
   if (last === undefined) return { kind: 'none' };
-  // Only the oldest waiting messages, without a gap, so that the lane's order is preserved (D02).
+  // Only the oldest waiting messages join, without a gap, so that the lane's order is preserved
+  // (D02).
   sql.send(JOIN, { turnId, now, conversationId: lease.conversationId, last: last.seq });
   for (const step of joining.steps(rows)) await storeStep(sql, turnId, step, now);
   return { kind: 'joined', rows };
@@ -102,8 +105,8 @@ export async function interruptTurn(
   if (conversation === null) return { kind: 'fenced' };
   const turn = await sql.get(RUNNING, { turnId, conversationId: lease.conversationId });
   if (turn === undefined) return { kind: 'fenced' };
-  // A turn with an open question continues, because the answer may come soon. A turn from before
-  // `/new` continues as well.
+  // A turn with an open question is not interrupted, because the answer may come soon. Nor is a
+  // turn that started before `/new`.
   if (turn.awaits !== null || turn.session !== conversation.session) return { kind: 'goes-on' };
   const found = await findInterrupting(sql, lease.conversationId, turnId, now);
   if (found.kind === 'interrupted') returnMessages(sql, lease.conversationId, turnId, now);

@@ -17,8 +17,8 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     /**
-     * Writes as a person in a direct chat, which has the person's name. Names that start with `o`
-     * belong to owners.
+     * Writes as a person in a direct chat that has the same name as the person. Names that start
+     * with `o` belong to owners.
      */
     const ask = async (
       personId: string,
@@ -38,7 +38,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     const members = async (personId: string) => (await store.links.of(personId))?.members ?? [];
     const kind = (result: LinkResult | null) => result?.kind;
 
-    it('[F13] [F14] gives the owner of another agent no rights when they type a code', async () => {
+    it("[F13] [F14] does not give another agent's owner any rights when they type a code", async () => {
       const ownersOfAgents = [['o1'], ['p']];
       const typeAs = async (personId: string, isOwner: boolean) => {
         const action = { kind: 'type', code: 'C' } as const;
@@ -47,7 +47,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         return store.inbox.command(admitted, (command) => command.link(asker, action));
       };
       await make('o1', 'C');
-      // Here `p` writes in a chat of the first agent, where they are a stranger.
+      // In this test, `p` writes in a chat with the first agent, of which they are not an owner.
       expect(kind(await typeAs('p', false))).toBe('owner-must-make');
       expect(kind(await typeAs('b', false))).toBe('to-confirm');
     });
@@ -91,7 +91,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await members('o1')).toEqual(['b', 'o1']);
     });
 
-    it('[F13] links two non-owners immediately, which makes neither of them an owner later', async () => {
+    it('[F13] links two non-owners immediately, without making either of them an owner later', async () => {
       await make('a', 'C');
       expect(await type('b', 'C')).toMatchObject({ kind: 'linked', members: ['a', 'b'] });
       expect(await store.links.of('a')).toMatchObject({ byOwner: false });
@@ -107,7 +107,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await members('friend')).toEqual([]);
     });
 
-    it("[F13] drops a person's links from before they became an owner", async () => {
+    it('[F13] drops links that a person made before they became an owner', async () => {
       await ask('o1', { kind: 'make', code: 'C' }, 0, false);
       await type('friend', 'C');
       await make('o1', 'D');
@@ -143,7 +143,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await members('b')).toEqual([]);
     });
 
-    it('[F13] removes an account on behalf of its linked accounts, and dissolves the link with the last pair', async () => {
+    it('[F13] removes an account at the request of its linked accounts, and dissolves the link when only one is left', async () => {
       await make('o1', 'C');
       await type('b', 'C');
       await type('o1', 'C');
@@ -151,7 +151,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(kind(await leave('thief', 'b'))).toBe('not-linked');
       expect(await leave('o1', 'b')).toEqual({ kind: 'left', personId: 'b' });
       expect(await members('o1')).toEqual([]);
-      // A new link is a new conversation that members of the old link cannot see.
+      // A new link is a new conversation that the accounts in the old link cannot see.
       await make('o1', 'E');
       await type('c', 'E');
       await type('o1', 'E');

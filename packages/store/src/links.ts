@@ -14,13 +14,16 @@ export interface AccountLink {
   /** Whether an owner confirmed every account; only such a link grants owner rights. */
   readonly byOwner: boolean;
   /**
-   * The conversation shared by an owner's linked direct chats. A conversation's name is never
-   * reused.
+   * The conversation shared by an owner's linked direct chats. The names of these conversations are
+   * never reused.
    */
   readonly mainConversation: string;
 }
 
-/** The action that `/link` requests. A new code is stored only if the person has no valid one. */
+/**
+ * The action that `/link` requests. A new code is stored only if the person does not have a valid
+ * code.
+ */
 export type LinkAction =
   | { readonly kind: 'make'; readonly code: string }
   | { readonly kind: 'type'; readonly code: string }
@@ -38,11 +41,11 @@ export interface LinkAsker {
 
 /**
  * The result of `/link`. Linking to an owner takes two steps: another account types the code, then
- * the owner types it again in the chat where it was created. Without an owner, the link is made as
- * soon as the code is typed.
+ * the owner types it again in the chat where it was created. If no owner is involved, the link is
+ * made as soon as the code is typed.
  */
 export type LinkResult =
-  /** `typist`: the account that typed the code and waits for the owner's confirmation. */
+  /** `typist`: the account that typed the code and is waiting for the owner's confirmation. */
   | {
       readonly kind: 'code';
       readonly code: string;
@@ -54,7 +57,7 @@ export type LinkResult =
   | { readonly kind: 'own-code' }
   /** Another account has already typed the code. */
   | { readonly kind: 'taken' }
-  /** An owner typed the code of a person who is not an owner, which is refused. */
+  /** An owner typed a non-owner's code, which is refused. */
   | { readonly kind: 'owner-must-make' }
   | {
       readonly kind: 'to-confirm';
@@ -69,7 +72,7 @@ export type LinkResult =
   | {
       readonly kind: 'linked';
       readonly members: readonly string[];
-      /** The chat of the other account, for its notice. */
+      /** The chat in which the other account is notified. */
       readonly otherRoute: ReplyRoute;
       readonly mainConversation: string | null;
     }
@@ -77,14 +80,14 @@ export type LinkResult =
   | { readonly kind: 'not-linked' };
 
 /**
- * Which accounts belong to one person (F13): the tables `person_link` and `link_code`. Only the
- * command `/link` writes them; ingress reads them.
+ * Which accounts belong to one person (F13), stored in the tables `person_link` and `link_code`.
+ * Only the `/link` command writes these tables; ingress reads them.
  */
 export type LinkRepository = ReturnType<typeof createLinkRepository>;
 
 export function createLinkRepository(database: Database) {
   return {
-    /** Finds the link an account belongs to; null if it is not linked. */
+    /** Finds the link to which an account belongs; null if it is not linked. */
     of: (personId: string) => database.read((sql) => findLink(sql, personId)),
   };
 }
@@ -117,7 +120,7 @@ interface LinkJoinRequest {
 
 /**
  * Adds an account to the host's link. The newcomer leaves its previous link, and the host leaves a
- * link that no owner confirmed.
+ * link that was not confirmed by an owner.
  */
 async function joinLink(
   sql: Sql,
@@ -137,8 +140,8 @@ async function joinLink(
 }
 
 /**
- * Removes an account from its link, and dissolves a link with a single member; false if the account
- * had no link.
+ * Removes an account from its link, and dissolves the link if only one account is left; returns
+ * false if the account had no link.
  */
 async function removeMember(sql: Sql, personId: string): Promise<boolean> {
   const gone = await sql.get(REMOVE_MEMBER, { personId });
@@ -294,7 +297,7 @@ const REMOVE_MEMBER = defineStatement(
   'delete from person_link where person_id = :personId returning link_id',
 ).rows<Pick<LinkRow, 'link_id'>>();
 
-/** Deletes a link with one member left. */
+/** Deletes a link with only one account left. */
 const DISSOLVE = defineStatement(`
   delete from person_link where link_id = :linkId
     and (select count(*) from person_link where link_id = :linkId) = 1`);

@@ -5,13 +5,13 @@ import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
 import { createAnswer, createMessage, createPart } from './testing/messages.ts';
 
-/** How often each concurrent loop runs. */
+/** How many times each concurrent loop runs. */
 const ROUNDS = 60;
 const CHATS = ['c1', 'c2', 'c3'];
 const AGENTS = ['main', 'second'];
 const LANES = [...CHATS.map((chat) => `web:${chat}`), ...AGENTS.map((agent) => `beat:${agent}`)];
 
-// SQLite is left out, because it has one writer at a time.
+// SQLite is left out, because it allows only one writer at a time.
 for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`writers of many lanes on ${database.name}`, () => {
     let store: Store;
@@ -44,8 +44,8 @@ for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
       };
       const work = (owner: string) => async () => {
         const conversationId = LANES[(made * 3) % LANES.length] ?? '';
-        // Half of the leases expire immediately and are taken from a worker that has not yet
-        // noticed.
+        // Half of the leases expire immediately and are acquired by another worker before the first
+        // one has noticed.
         const leaseMs = made % 2 === 0 ? 0 : 1_000;
         const lane = { conversationId, owner, leaseMs };
         const started = await store.lanes.begin(lane, 'collect', newId('t'), Date.now());

@@ -26,7 +26,7 @@ describe('a message that arrives while a question is open', () => {
   });
 });
 
-describe('a typed answer to a question with choices', () => {
+describe('a typed answer to a multiple-choice question', () => {
   it.each<[string, readonly string[], string | null]>([
     ['2', DRINKS, 'Black tea'],
     ['2.', DRINKS, 'Black tea'],

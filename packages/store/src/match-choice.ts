@@ -127,7 +127,7 @@ function matchNumbered(words: readonly string[], choices: readonly string[]): st
   return choices[place] ?? null;
 }
 
-/** Matches a plain yes or no if exactly one choice starts with one. */
+/** Matches a plain yes or no if exactly one choice starts with it. */
 function matchYesOrNo(text: string, choices: readonly string[]): string | null {
   const meaning = readYesOrNo(text);
   if (meaning !== 'yes' && meaning !== 'no') return null;

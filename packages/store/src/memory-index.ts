@@ -1,7 +1,7 @@
 import { getConversationAgent, removeAgentPrefix, toAgentConversation } from '@parley/core';
 import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 
-/** The file and origin of an indexed memory, without its text. */
+/** An indexed memory's file and origin, without its text. */
 export interface IndexedMemory {
   readonly file: string;
   readonly id: string;
@@ -23,8 +23,8 @@ export interface IndexedMemory {
 export type MemoryIndex = ReturnType<typeof createMemoryIndex>;
 
 export function createMemoryIndex(database: Database, agent?: string) {
-  // The index adds the agent, because workspaces of different agents contain files with the same
-  // names.
+  // The index stores the agent as well, because workspaces of different agents contain files with
+  // the same names.
   const stored = <Memory extends { readonly file: string }>(memory: Memory): Memory => ({
     ...memory,
     file: toAgentConversation(agent, memory.file),
@@ -53,7 +53,7 @@ export function createMemoryIndex(database: Database, agent?: string) {
       if (ids.length > 0) await database.change('process', USED, { ids: encodeJson(ids) });
     },
 
-    /** Reads how often each memory was used; unused ones are left out. */
+    /** Reads how often each memory was used; leaves out unused memories. */
     uses: () => database.read(readMemoryUses),
 
     list: (): Promise<readonly IndexedMemory[]> =>

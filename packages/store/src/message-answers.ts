@@ -11,8 +11,8 @@ export interface MessageAnswer {
   /** Null until a turn has started. */
   readonly turnId: string | null;
   /**
-   * Whether the turn waits for a person; `parts` then contains the questions and notices sent to
-   * the chat since the message.
+   * Whether the turn waits for a person; `parts` then contains the questions and notices that were
+   * sent to the chat after the message.
    */
   readonly isSuspended: boolean;
   /** The tokens that the turn has used so far. */
@@ -38,7 +38,7 @@ export interface AnswerUsage {
   readonly cachedTokens: number;
 }
 
-/** Reads the answers to messages from the tables `inbox`, `turn` and `outbox`. */
+/** Reads the answers to messages from the `inbox`, `turn` and `outbox` tables. */
 export function createMessageAnswers(database: Database) {
   return {
     /** Returns null if the message is not stored. */
@@ -104,7 +104,7 @@ const OF_TURN = defineStatement(`
 const OF_COMMAND = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox where answers = :seq order by seq`).rows<StatedPart>();
 
-/** Questions belong to no turn, so they are not part of the turn's answer. */
+/** Questions do not belong to a turn, so they are not part of the turn's answer. */
 const SINCE = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
   where ${OF_CHAT} and turn_id is null and answers is null and created_at >= :since

@@ -51,7 +51,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     const outcomes = async () =>
       (await store.inbox.recent(CHAT, 9)).map((row) => [row.message.messageId, row.outcome]);
 
-    it("[U08] removes the question and its answer from the model's history, and keeps their rows", async () => {
+    it("[U08] removes the question and its answer from the model's history, but keeps their rows", async () => {
       await store.inbox.accept(createMessage('m0'));
       await turn('t0');
       await store.inbox.accept(createMessage('m1'));

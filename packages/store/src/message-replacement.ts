@@ -10,7 +10,7 @@ import { BY_STOP } from './turns.ts';
  * the earlier one.
  */
 interface ReplacementRequest {
-  /** The message refers to the earlier one only if it replaces it. */
+  /** The message still refers to the earlier message only if it replaces it. */
   readonly message: InboundMessage;
   /** The `seq` of the earlier message if its files are transferred; null otherwise. */
   readonly filesOf: number | null;
@@ -29,7 +29,7 @@ export async function findReplaced(
   const nothing: ReplacementRequest = { message, filesOf: null, replaced: null };
   if (row === undefined) return nothing;
   const { seq, turnId } = row;
-  const earlier = decodeCheckedJson(InboundMessage, row.message, `message ${seq} of the inbox`);
+  const earlier = decodeCheckedJson(InboundMessage, row.message, `inbox message ${seq}`);
   const { trigger, typed, attachments } = earlier;
   // A message that started a plan is not a question, so it cannot be asked again.
   if (earlier.sender.id !== sender.id || trigger !== undefined || typed !== undefined) {
@@ -106,7 +106,7 @@ const MARK = defineStatement("update inbox set outcome = 'replaced' where seq = 
 
 const LEAVE_HISTORY = defineStatement('delete from transcript where turn_id = :turnId');
 
-// Prevents the history from receiving the partial answer of a stopped turn later.
+// Prevents a stopped turn's partial answer from being added to the history later.
 const KEEP_NOTHING = defineStatement(`
   update turn set reason = 'by /stop; replaced'
   where id = :turnId and state = 'stopped' and reason = :before`);

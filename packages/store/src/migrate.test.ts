@@ -28,7 +28,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`migrations on ${database.name}`, () => {
     let raw: Database;
     beforeEach(async () => {
-      // A bare database keeps these changes out of the database of other tests.
+      // These changes are made in a separate database, so that they do not affect other tests.
       await database.openBare();
       const store = await openStore({ url: database.url(), clock });
       await store.inbox.accept(createMessage('m1'));

@@ -22,8 +22,7 @@ const MIGRATION_LOCK = 7_275_395;
 /**
  * Brings the schema up to date in one transaction. If a step fails or the process is killed, the
  * database is unchanged and the previous version of Parley still starts on it. Throws StoreError
- * `store-newer` or `store-older`, without changing anything, for a database with unknown
- * migrations.
+ * `store-newer` or `store-older` for a database with unknown migrations, without changing it.
  */
 export async function migrate(
   database: Database,
@@ -44,8 +43,8 @@ export async function migrate(
 }
 
 /**
- * Checks for pending migrations with the usual query timeout, because most starts find none. Throws
- * the same errors as `migrate`.
+ * Checks for pending migrations with the usual query timeout, because there are none at most
+ * starts. Throws the same errors as `migrate`.
  */
 export async function isUpToDate(
   database: Database,
@@ -73,19 +72,21 @@ export function refuseMissingFile(path: string, name: string): void {
   if (path !== IN_MEMORY && getDatabaseFileSize(path) === 0) throw createMissingDatabaseError(name);
 }
 
-/** Like `refuseMissingFile`, for a database on a server in which Parley has no tables. */
+/** Like `refuseMissingFile`, for a database on a server that does not contain Parley's tables. */
 export async function refuseEmptyServer(database: Database, name: string): Promise<void> {
   const row = await database.read((sql) => sql.get(IS_THERE));
   if (row?.there !== true) throw createMissingDatabaseError(name);
 }
 
-/** Throws StoreError `store-not-empty` if Parley already has tables in the database on a server. */
+/**
+ * Throws StoreError `store-not-empty` if the database on a server already contains Parley's tables.
+ */
 export async function refuseUsedServer(database: Database, name: string): Promise<void> {
   const row = await database.read((sql) => sql.get(IS_THERE));
   if (row?.there !== true) return;
   throw new StoreError(
     'store-not-empty',
-    `${name} already contains data of Parley. Nothing was changed. Restore into an empty database: create another one and name it in store.url, or restore this one with pg_restore.`,
+    `${name} already contains Parley data. Nothing was changed. Restore into an empty database: create another one and enter it as store.url, or restore this one with pg_restore.`,
   );
 }
 
@@ -150,13 +151,13 @@ export function refuseUnknownMigration(
 }
 
 /**
- * Serializes migrations by several processes. On PostgreSQL, other processes wait until the first
- * one has finished; on SQLite, the transaction is the lock.
+ * Ensures that only one process migrates at a time. On PostgreSQL, other processes wait until the
+ * first one has finished; on SQLite, the transaction is the lock.
  */
 export async function lockMigrations(database: Database, sql: Sql): Promise<void> {
   if (database.dialect !== 'postgres') return;
   await sql.run(defineDynamicStatement('set local lock_timeout = 0'));
-  // Stops the server from finishing the statement of a killed process first; available since
+  // Stops the server from first finishing the statement of a killed process; available since
   // version 14.
   await sql.run(
     defineDynamicStatement(`select set_config(name, '1000', true) from pg_settings
@@ -218,10 +219,10 @@ export const MIGRATIONS: readonly Migration[] = (
 const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the migrations applied to a SQLite file without writing to it or its side files. Opening it
- * normally would write, because SQLite recovers the log left by a killed process. Null if the
- * migrations cannot be read (no such file, not a database, a file system without links); opening
- * the file then decides.
+ * Reads the migrations applied to a SQLite file without writing to it or its side files. Opening
+ * the file normally would write to it, because SQLite recovers the log that a killed process left
+ * behind. Null if the migrations cannot be read (no such file, not a database, a file system
+ * without links); opening the file then decides.
  */
 export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
   try {
@@ -247,8 +248,8 @@ function readWithoutLog(path: string): readonly AppliedStep[] {
 }
 
 /**
- * SQLite finds the log by the file's name, so a copy of the log is read under a second name for the
- * same file.
+ * SQLite finds the log by the file's name, so this code reads a copy of the log beside a second
+ * name for the same file.
  */
 function readThroughLogCopy(path: string): readonly AppliedStep[] {
   const folder = mkdtempSync(join(dirname(path), '.look-'));

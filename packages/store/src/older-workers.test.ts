@@ -10,8 +10,8 @@ import { createMessage } from './testing/messages.ts';
 const LANE = 'web:c1';
 
 /**
- * Verbatim statement with which a worker from before takeovers takes a lane and shortens a lease
- * that is too long.
+ * The exact statement with which a worker from before takeovers acquires a lane, and shortens a
+ * lease that is too long.
  */
 const ACQUIRE_LEASE = defineDynamicStatement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner,
@@ -42,14 +42,14 @@ for (const database of listBothDatabases(inject('postgresUrl')).filter(
     const acquire = () =>
       older.write((sql) => sql.get(ACQUIRE_LEASE, { conversationId: LANE, owner: 'older' }));
 
-    it('[U12] [D18] keeps an older worker from taking a conversation that a person leads until it is handed back', async () => {
+    it('[U12] [D18] cannot acquire a conversation that a person has taken over until it is handed back', async () => {
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 60_000 });
       await expect(acquire()).rejects.toThrow(/a person leads conversation web:c1/);
       await store.takeovers.handBack(LANE, 'Ann');
       expect(await acquire()).toEqual({ epoch: 2 });
     });
 
-    it('[U12] [D18] loses its conversation when a person takes it over, and cannot renew its lease', async () => {
+    it('[U12] [D18] loses its conversation when a person takes it over, and cannot renew the lease', async () => {
       await acquire();
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 60_000 });
       await expect(acquire()).rejects.toThrow(/a person leads/);
@@ -58,7 +58,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).filter(
       await store.takeovers.handBack(LANE, 'Ann');
     });
 
-    it('[U12] [D18] lets an older worker take a conversation again once the takeover has expired', async () => {
+    it('[U12] [D18] can acquire a conversation again once the takeover has expired', async () => {
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 1 });
       await expect.poll(acquire).toMatchObject({ epoch: expect.any(Number) });
     });

@@ -45,14 +45,14 @@ describe('opening a store', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('supports a store in memory for tests and tools', async () => {
+  it('supports an in-memory store for tests and tools', async () => {
     const store = await open('sqlite::memory:');
     expect(await store.inbox.accept(createMessage('m1'))).toBe('stored');
     await store.close();
   });
 
   it.each([
-    ['mysql://host/db', 'no known scheme'],
+    ['mysql://host/db', 'does not start with a known scheme'],
     ['sqlite:relative/parley.db', 'not absolute'],
     ['postgres://user:hunter2@ho st/db', 'cannot be read'],
   ])(
@@ -132,7 +132,7 @@ describe('opening a store', () => {
     expect(String(failed)).not.toContain('hunter2');
   });
 
-  it('answers ping while it is open and rejects calls afterwards', async () => {
+  it('answers pings while it is open and rejects calls afterwards', async () => {
     const store = await open(`sqlite:${path}`);
     await store.ping();
     await store.close();
@@ -143,7 +143,7 @@ describe('opening a store', () => {
     });
   });
 
-  it('[D01] stores earlier requests before it closes', async () => {
+  it('[D01] stores earlier requests before closing', async () => {
     const store = await open(`sqlite:${path}`);
     const accepting = Array.from({ length: 200 }, (_, i) =>
       store.inbox.accept(createMessage(`m${i}`)),
@@ -173,7 +173,8 @@ function modesIn(folder: string): readonly number[] {
 }
 
 /**
- * Copies the database files as they are after a killed process: the last rows are only in the log.
+ * Copies the database files in the state that a killed process leaves: the last rows are only in
+ * the log.
  */
 function copyOfKilled(sqlite: DatabaseSync): string {
   const path = sqlite.location() ?? '';

@@ -18,7 +18,8 @@ import { createTimedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /**
- * Where the database is, and which clock and id source it uses (by default time and randomness).
+ * The location of the database, and its sources of time and ids (by default the system clock and
+ * random ids).
  */
 export interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
@@ -26,7 +27,7 @@ export interface StoreOptions extends PostgresLimits {
   readonly clock: Clock;
   /** A clock for leases that replaces the PostgreSQL server's clock in tests. */
   readonly sharedClock?: Clock;
-  /** The content of an in-memory test database with its tables, as serialized by SQLite. */
+  /** An in-memory test database with its tables, as serialized by SQLite. */
   readonly content?: Uint8Array;
   readonly newId?: NewId;
   /** How to handle a database that was rolled back; absent for CLI commands. */

@@ -61,14 +61,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[D09] starts no delivery once another process has the lease', async () => {
+    it('[D09] does not start a delivery once another process has the lease', async () => {
       const { id } = await first();
       await holder('new', 100);
       await expect(old.markSending(id, 101)).rejects.toMatchObject({ code: 'store-fenced' });
       expect(await first()).toEqual({ id, state: 'pending' });
     });
 
-    it('[D09] decides nothing about a part that the next lease holder took over', async () => {
+    it('[D09] rejects reports about a part that the next lease holder took over', async () => {
       const { id } = await first();
       await old.markSending(id, 1);
       const next = await holder('new', 100);
@@ -86,7 +86,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.recent(CHAT, 9)).toMatchObject([{ state: 'unknown' }, {}]);
     });
 
-    it('[D09] distinguishes a part that no process is sending from a lost lease', async () => {
+    it('[D09] reports a part that no process is sending differently from a lost lease', async () => {
       const { id } = await first();
       expect(await old.takeOver(id)).toBe(false);
       expect(await old.markSending('part_unknown', 1)).toBe(false);

@@ -84,7 +84,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sent()).toEqual([]);
     });
 
-    it('[D05] reports posts that finally fail to the agent, in the history of their turn', async () => {
+    it('[D05] tells the agent about posts that finally fail, in the history of their turn', async () => {
       const lease = await begin();
       await post('t1.0.0', { turn: { id: 't1', most: 5 } });
       await store.lanes.commit(lease, createAnswer('t1', ['done']), 2);

@@ -28,7 +28,7 @@ export interface DuePart {
   readonly triedAt?: number | null | undefined;
   /** When the part was put into the outbox, in ms. */
   readonly createdAt: number;
-  /** The trace that the part belongs to. */
+  /** The trace to which the part belongs. */
   readonly trace?: string | undefined;
 }
 
@@ -42,6 +42,8 @@ export interface OutboxEntry {
   readonly answers?: number;
   /** Set if the answered message has been replaced by another one. */
   readonly isReplaced?: true;
+  /** Set if a rewind has removed the part from what the model reads (G23). */
+  readonly isRewound?: true;
 }
 
 /** A message to a chat outside of a turn's answer. */
@@ -52,21 +54,21 @@ export interface PostRequest {
   readonly parts: readonly [PartWithBytes, ...PartWithBytes[]];
   /**
    * The turn that posts, and the maximum number of its posts; it must still be running. Absent if
-   * no turn posts.
+   * the post does not come from a turn.
    */
   readonly turn?: { readonly id: string; readonly most: number };
   /** The sent answer that the parts edit or delete. */
   readonly changes?: { readonly partId: string; readonly how: PartChange };
 }
 
-/** How a message is changed after it was sent. */
+/** What happened to a message after it was sent. */
 export type PartChange = 'edited' | 'deleted';
 
 /**
  * The outcome of a post. `known`: an earlier call with the same key has posted to `chat`. `over`:
  * the turn was stopped, its conversation was restarted, or the message to change no longer exists.
- * `too-many`: the turn has reached its limit of posts. `taken-over`: a person leads that chat, so
- * the agent stays silent (U12).
+ * `too-many`: the turn has reached its limit of posts. `taken-over`: a person has taken over that
+ * chat, so the agent stays silent (U12).
  */
 export type PostResult =
   | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
@@ -81,9 +83,9 @@ export interface AccountWork {
 
 /**
  * The origin of parts, which identifies whose text they contain, so that `/forget` finds them
- * (G15): the people in the turn that they answer, the sender of the message that they answer (its
- * `seq`), no person (a notice that only says why another part was not sent), or the people listed
- * in `about`.
+ * (G15). It is one of: the people in the turn that they answer, the sender of the message that they
+ * answer (its `seq`), nobody (a notice that only explains why another part was not sent), or the
+ * people listed in `about`.
  */
 type PartOrigin = StorageContext &
   (
@@ -151,7 +153,10 @@ export function insertParts(
   });
 }
 
-/** Appends a part that belongs to no answer, under a given id; false if the id already exists. */
+/**
+ * Appends a part that does not belong to an answer, under a given id; false if the id already
+ * exists.
+ */
 async function insertPartOnce(
   sql: Sql,
   id: string,
@@ -217,7 +222,7 @@ export async function postParts(
   now: number,
 ): Promise<PostResult> {
   if (turn !== undefined) {
-    // A stop locks the conversation as well, so a turn cannot post after `/stop`.
+    // A stop also locks the conversation, so a turn cannot post after `/stop`.
     const lane = await sql.get(LANE_OF, { turnId: turn.id });
     if (lane !== undefined) await lockConversation(sql, lane.conversation_id);
   }
@@ -229,11 +234,11 @@ export async function postParts(
     if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
     if (await isLedByPerson(sql, parts, now)) return { kind: 'taken-over' };
   }
-  // The message is marked in the same transaction, so that a button cannot be pressed on a text
-  // that is about to change.
+  // The message is marked in the same transaction, so that nobody can press a button on text that
+  // is about to change.
   if (changes !== undefined && !(await markMessageChanged(sql, changes))) return { kind: 'over' };
   const [first, ...others] = parts;
-  if (first === undefined) throw new TypeError('A post has no part');
+  if (first === undefined) throw new TypeError('A post must have at least one part');
   const by = { turnId: turn?.id ?? null, now };
   const { channel, account, chatId } = first.route;
   // Another process may have posted with the same key at the same moment, perhaps to another chat.
@@ -247,7 +252,7 @@ export async function postParts(
   return { kind: 'posted', chat: { channel, account, chatId } };
 }
 
-/** Whether a person leads the conversation in the parts' chat. */
+/** Whether a person has taken over the conversation in the parts' chat. */
 async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): Promise<boolean> {
   const [first] = parts;
   if (first === undefined) return false;
@@ -255,7 +260,7 @@ async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): 
   return (await sql.get(LED_THERE, { channel, account, chatId, thread, now })) !== undefined;
 }
 
-// Only a few conversations are led by a person, and an index covers them.
+// Takeovers are rare, and an index covers the conversations that they affect.
 const LED_THERE = defineStatement(`
   select conversation.id from conversation
   where taken_over_until is not null and ${isTakenOverCondition('cast(:now as bigint)', 'conversation')}
@@ -273,7 +278,7 @@ async function findPostedChat(sql: Sql, key: string): Promise<ChatKey | null> {
   return (await sql.get(CHAT_OF, { id: toPostedPartId(key, 0) })) ?? null;
 }
 
-/** False if the part is no longer a sent answer. */
+/** Returns false if the part is no longer a sent answer. */
 async function markMessageChanged(
   sql: Sql,
   changes: NonNullable<PostRequest['changes']>,
@@ -294,7 +299,7 @@ const CHAT_OF = defineStatement(
   'select channel, account, chat_id as "chatId" from outbox where id = :id',
 ).rows<ChatKey>();
 
-// The parts of a post have no part index, because only parts of an answer replace streamed text.
+// A post's parts do not have a part index, because only parts of an answer replace streamed text.
 // Only the first part of each post is counted.
 const COUNT_POSTS = defineStatement(`
   select count(*) as count from outbox
@@ -315,12 +320,16 @@ export interface PartRow {
   readonly body: string;
 }
 
-/** The content stored in the column `body`. */
+/** The content stored in the `body` column. */
 const Body = RenderedPart.extend(PartExtras.shape);
 
 /** Converts a stored part to the type that adapters use; throws StoreError `store-damaged`. */
 export function readPart(row: PartRow): OutboundPart {
-  const { text, plain, ...extras } = decodeCheckedJson(Body, row.body, `text of part ${row.id}`);
+  const { text, plain, ...extras } = decodeCheckedJson(
+    Body,
+    row.body,
+    `the text of part ${row.id}`,
+  );
   return {
     id: row.id,
     idempotencyKey: row.idempotency_key,
@@ -328,13 +337,13 @@ export function readPart(row: PartRow): OutboundPart {
     turnId: row.part_index === null ? null : row.turn_id,
     index: row.part_index,
     ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
-    route: decodeCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
+    route: decodeCheckedJson(ReplyRoute, row.route, `the route of part ${row.id}`),
     body: { text, plain },
     ...extras,
   };
 }
 
-/** A delay of a part: the end of the delay in ms, and the reason. */
+/** A part's delay: when it ends, in ms, and why. */
 export interface PartRetry {
   readonly until: number;
   readonly reason: string;

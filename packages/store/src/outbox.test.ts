@@ -38,7 +38,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await nextText(C2)).toBe('other');
     });
 
-    it('[D04] lets no part overtake one that is being sent or delayed', async () => {
+    it('[D04] does not send a part before an earlier one that is being sent or delayed', async () => {
       await store.outbox.enqueue([createPart('a'), createPart('b')], 0);
       const id = await sending();
       expect(await store.outbox.next(C1)).toMatchObject({ state: 'sending', part: { id } });
@@ -51,7 +51,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D04] refuses to send a part before an earlier one for its chat, even if the sender does not know about the earlier one', async () => {
+    it('[D04] refuses to send a part before an earlier part for its chat, even if the sender does not know about the earlier part', async () => {
       await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('other', 'c2')], 0);
       const [a, b] = await store.outbox.unfinished(C1, 2);
       expect(await store.outbox.markSending(b?.part.id ?? '', 1)).toBe(false);
@@ -82,7 +82,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       );
     });
 
-    it('[D04] reports which messages had platform ids before a part was sent, and which parts are uncertain', async () => {
+    it('[D04] reports which messages already had a platform id before a part was sent, and which parts are uncertain', async () => {
       await store.outbox.enqueue(
         [createPart('before', 'c2'), createPart('lost'), createPart('sought')],
         0,
@@ -99,7 +99,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect((await store.outbox.before(sought)).known).toHaveLength(1);
     });
 
-    it('[D04] reports them for the chat of the part, however much others have written', async () => {
+    it("[D04] reports only messages from the part's own chat, even after much activity in other chats", async () => {
       await store.outbox.enqueue([createPart('before'), createPart('sought')], 0);
       await store.outbox.markSent(await sending(), '41', 1);
       for (let nth = 1; nth <= 60; nth += 1) {
@@ -113,7 +113,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[D04] gives every part a separate key that any platform accepts', async () => {
+    it('[D04] assigns every part a separate key that any platform accepts', async () => {
       await store.outbox.enqueue(
         Array.from({ length: 20 }, () => createPart('same')),
         0,
@@ -138,7 +138,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       ['an hour', -3_600_000],
       ['a year', -365 * 24 * 3_600_000],
     ])(
-      '[D05] delays a part no longer than intended when the clock is set back %s',
+      '[D05] does not delay a part longer than intended when the clock is set back %s',
       async (_by, step) => {
         const then = 10 ** 12;
         await store.outbox.enqueue([createPart('a')], then);
@@ -159,7 +159,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       },
     );
 
-    it('counts only attempts that failed because of the part', async () => {
+    it('counts an attempt only if it failed because of the part', async () => {
       await store.outbox.enqueue([createPart('a')], 0);
       await store.outbox.retryLater(await sending(), { now: 1, afterMs: 0 }, 'rate', 'free');
       await store.outbox.retryLater(

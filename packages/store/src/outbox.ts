@@ -6,6 +6,7 @@ import { type Database, defineStatement, type Sql, StoreError } from './database
 import { recordDeadPart } from './dead-letters.ts';
 import { isDueCondition } from './due.ts';
 import type { StoredFiles } from './files/stored-files.ts';
+import { type HistoryState, selectHistoryState } from './history-state.ts';
 import {
   type AccountWork,
   type DuePart,
@@ -25,8 +26,8 @@ import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 
 /**
- * The durable handover between turn and delivery, table `outbox`. Commits insert outbox rows;
- * delivery advances their state.
+ * The durable handover between turn and delivery, stored in the `outbox` table. Commits insert
+ * outbox rows; delivery advances their state.
  */
 export type OutboxRepository = ReturnType<typeof createOutboxUnder>;
 
@@ -34,9 +35,9 @@ export function createOutboxRepository(database: Database, newId: NewId, files: 
   return {
     ...createOutboxUnder({ database, newId, files }, null),
     /**
-     * Creates the outbox for a process that sends under this lease. Once the lease is lost, no part
-     * can be marked as sending (StoreError `store-fenced`), and no outcome is recorded for a part
-     * that the new lease holder took over.
+     * Creates the outbox for a process that sends under this lease. Once the lease is lost, parts
+     * can no longer be marked as sending (StoreError `store-fenced`), and outcomes are no longer
+     * recorded for a part that the new lease holder took over.
      */
     under: (held: NamedLease) => createOutboxUnder({ database, newId, files }, held),
   };
@@ -68,8 +69,8 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
       database.read((sql) => listUnfinishedParts(sql, chat, limit)),
 
     /**
-     * Moves a part from pending to sending, durably, before the platform is called. False if the
-     * part is no longer pending or an earlier part of its chat is unfinished.
+     * Moves a part from pending to sending, durably, before the platform is called. Returns false
+     * if the part is no longer pending, or an earlier part for its chat is unfinished.
      */
     markSending: async (partId: string, now: number): Promise<boolean> =>
       (await database.change('power-cut', MARK_SENDING, { partId, now, ...fence })) > 0 ||
@@ -113,8 +114,8 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
     },
 
     /**
-     * sending → pending, delayed by `afterMs`; counts an attempt unless `free`. A part whose text
-     * was removed meanwhile fails instead.
+     * Moves a part from sending to pending with a delay of `afterMs`; counts an attempt unless
+     * `free`. If the part's text was removed in the meantime, the part fails instead.
      */
     retryLater: async (
       partId: string,
@@ -132,8 +133,8 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
 
     /**
      * Moves a part permanently from sending to failed or unknown. A `notice` is appended to the
-     * chat's outbox. With scope `answer`, the waiting parts of the same answer fail as well,
-     * without being tried.
+     * chat's outbox. With scope `answer`, the waiting parts of the same answer fail too, without an
+     * attempt to send them.
      */
     markFailed: (
       partId: string,
@@ -156,7 +157,7 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
   };
 }
 
-/** Operations on whole chats and accounts, open to any process. */
+/** Operations on whole chats and accounts, available to any process. */
 function createChatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /**
@@ -195,7 +196,7 @@ function createChatOperations(database: Database, newId: NewId, files: StoredFil
       for (const { state, count } of rows) counts[state] = count;
       return counts;
     },
-    /** Lists the agent's newest `limit` messages in a chat of a conversation, newest first. */
+    /** Lists the agent's newest `limit` messages in one chat of a conversation, newest first. */
     ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
       database.read((sql) => listOwnAnswers(sql, chat, limit)),
     /** Lists the newest `limit` parts sent to a chat, oldest first, for the web history. */
@@ -208,6 +209,7 @@ function createChatOperations(database: Database, newId: NewId, files: StoredFil
         error: row.error,
         ...(row.answers !== null && { answers: row.answers }),
         ...(row.replaced ? { isReplaced: true } : {}),
+        ...(row.history === 'rewound' ? { isRewound: true } : {}),
       }));
     },
   };
@@ -247,8 +249,8 @@ async function listUnfinishedParts(sql: Sql, chat: ChatKey, limit: number): Prom
   });
 }
 
-// Marks only the first part for its chat, because a process that received the part from its commit
-// does not know about earlier ones.
+// Marks only the first part for its chat, because a process that received the part from its own
+// commit does not know about earlier parts.
 const MARK_SENDING = defineStatement(`
   update outbox set state = 'sending', sender = :epoch, updated_at = :now,
     tried_at = coalesce(tried_at, :now), sending_at = :now
@@ -279,7 +281,7 @@ async function confirmLease(database: Database, lease: NamedLease | null): Promi
   if ((await database.read((sql) => sql.get(HOLDER, { name, epoch }))) !== undefined) return false;
   throw new StoreError(
     'store-fenced',
-    `${name} is now held by another process, which sends the rest.`,
+    `${name} is now held by another process, which sends the remaining parts.`,
   );
 }
 
@@ -321,20 +323,25 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
   throw new StoreError(
     'store-part-state',
     `Part ${partId} cannot become ${state}: it is ${row?.state ?? 'unknown to the outbox'}, ` +
-      'not being sent. Only the gateway that marked it as sending may decide about it.',
+      'not being sent. Only the gateway that marked it as sending may report its outcome.',
   );
 }
 
 /** Selects a chat's newest parts, except those from before its conversation was deleted. */
+const NEWEST_CONVERSATION =
+  `(select conversation_id from inbox where ${OF_CHAT} order by seq desc limit 1)` as const;
+
 const RECENT = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, answers, exists (select 1 from inbox
     where inbox.turn_id = outbox.turn_id and inbox.turn_id is not null
-      and inbox.outcome = 'replaced') as replaced
+      and inbox.outcome = 'replaced') as replaced,
+    ${selectHistoryState('outbox.turn_id', NEWEST_CONVERSATION)} as history
   from outbox where ${OF_CHAT} and seq > coalesce((select deleted_part from conversation
-    where id = (select conversation_id from inbox where ${OF_CHAT} order by seq desc limit 1)), 0)
+    where id = ${NEWEST_CONVERSATION}), 0)
   order by seq desc limit :limit`).rows<
   PartRow &
-    Omit<OutboxEntry, 'part' | 'answers' | 'isReplaced'> & {
+    Omit<OutboxEntry, 'part' | 'answers' | 'isReplaced' | 'isRewound'> & {
+      readonly history: HistoryState;
       readonly answers: number | null;
       readonly replaced: number | boolean;
     }
@@ -342,7 +349,7 @@ const RECENT = defineStatement(`
 
 /**
  * Selects chats whose first unfinished part is due. Only the first part counts, because no later
- * part overtakes it. Chats with the oldest parts come first, so that the limit never hides a chat
+ * part overtakes it. Chats with the oldest parts come first, so that the limit cannot hide a chat
  * forever.
  */
 const CHATS_WITH_WORK = defineStatement(`

@@ -87,7 +87,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return rows.find(({ part: { body } }) => body.text === text)?.part.id ?? '';
     };
 
-    it('[G05] lists parts of answers as own messages, newest first, with the people they answer', async () => {
+    it('[G05] lists parts of answers as own messages, newest first, with the people whom they answer', async () => {
       await answered('t1');
       await answered('t2');
       expect(await own()).toEqual(['p2', 'p1']);

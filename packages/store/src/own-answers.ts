@@ -21,9 +21,9 @@ export interface AnsweredChat {
 
 /**
  * Lists the agent's own messages in one chat of a conversation, newest first: the parts of its
- * answers there. Other messages sent by the same account are left out, because the agent may not
- * edit, delete or count them: questions, notices, alerts, codes and links from Parley, replies by a
- * person on the page, and answers from other agents, topics and conversations.
+ * answers there. The list leaves out other messages sent by the same account, because the agent may
+ * not edit, delete or count them: questions, notices, alerts, codes and links from Parley, a
+ * person's replies on the page, and answers from other agents, topics and conversations.
  */
 export async function listOwnAnswers(
   sql: Sql,
@@ -48,7 +48,7 @@ export async function listOwnAnswers(
 
 const senderKey = ({ channel, sender }: InboundMessage) => `${channel}:${sender.id}`;
 
-// A failed turn has no answer, only a notice about the failure.
+// A failed turn does not have an answer, only a notice about the failure.
 const OWN = defineStatement(`
   select ${OUTBOX_COLUMNS}, platform_message_id as "messageId"
   from outbox join turn on turn.id = outbox.turn_id
@@ -63,7 +63,10 @@ const ANSWERED = defineStatement(`
   MessageRow & { readonly turnId: string }
 >();
 
-/** Whether a message counts: it was typed, or it presses a stored button on an unedited message. */
+/**
+ * Whether a message counts: it was either typed, or sent by pressing a stored button on an unedited
+ * message.
+ */
 export async function isValidPress(sql: Sql, message: InboundMessage): Promise<boolean> {
   const { channel, account, chat, pressed, text: data } = message;
   if (pressed === undefined) return true;

@@ -16,7 +16,7 @@ import {
 import { readHold, readMoment } from './taken-over.ts';
 import { appendHistory } from './turns.ts';
 
-/** A text that a person writes into a chat, as the agent or as themselves (U12). */
+/** A message that a person writes in a chat, as the agent or as themselves (U12). */
 export interface PersonReply {
   readonly conversationId: string;
   /** The name of the person's sign-in. */
@@ -25,8 +25,8 @@ export interface PersonReply {
   /** A second reply with the same key has no effect. */
   readonly requestKey: string;
   /**
-   * The number of the newest message the person has seen; the reply does not answer later ones; if
-   * absent, it answers all waiting messages.
+   * The number of the newest message that the person has seen; the reply does not answer later
+   * messages. If absent, it answers all waiting messages.
    */
   readonly seen?: number | undefined;
   readonly parts: readonly NewPart[];
@@ -66,7 +66,7 @@ export async function replyAsPerson(
   { newId, moment }: ReplyStorageDeps,
 ): Promise<ReplyResult | null> {
   const { conversationId, requestKey, by } = reply;
-  // The lock makes a repeated request wait until the first one is stored.
+  // The lock makes a repeated request wait until the first request is stored.
   const lane = await lockUndeleted(sql, conversationId);
   if (lane === undefined) return null;
   const known = await sql.get(KNOWN, { requestKey });
@@ -94,7 +94,7 @@ interface UnfinishedTurn {
 
 /**
  * Ends the turn that the takeover left unfinished, because a person answers its messages, and
- * returns their numbers. A turn from before `/new`, or one with only Parley's own messages,
+ * returns their numbers. A turn from before `/new`, or a turn with only Parley's own messages,
  * continues later.
  */
 async function endUnfinished(

@@ -7,16 +7,16 @@ import type { PartChange } from './outbox-parts.ts';
 export interface PressableMessage {
   readonly messageId: string | null;
   readonly changed: PartChange | null;
-  /** The texts that the message's buttons send. */
+  /** The text that each of the message's buttons sends. */
   readonly data: readonly string[];
-  /** The commands of buttons that ask for text, to which the text is appended. */
+  /** The commands sent by buttons that ask for text; the text is appended to the command. */
   readonly asks?: readonly string[];
 }
 
 /**
- * Whether a button press counts: the button belongs to a message as Parley stored and sent it, and
- * the message was never edited. A button may be pressed before the message id is stored, or
- * although sending seemed to fail; the message cannot have been edited at that point.
+ * Whether a button press counts: the button is on a message that Parley stored and sent in this
+ * form, and the message was never edited. A button may be pressed before the message id is stored,
+ * or although sending seemed to fail; in both cases, the message cannot have been edited.
  */
 export function isPressOfMessage(
   messages: readonly PressableMessage[],

@@ -39,13 +39,13 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await ids()).toEqual(['a']);
     });
 
-    it('[D13] drops a process immediately if the clock was set back since it was last recorded', async () => {
+    it('[D13] no longer contains a process if the clock was set back since the process was last recorded', async () => {
       await heartbeat('dead', 3_600_000);
       await heartbeat('alive', 0);
       expect(await ids()).toEqual(['alive']);
     });
 
-    it('[D10] returns the time of the database to a process', async () => {
+    it("[D10] returns the database's time to a process", async () => {
       const before = Date.now();
       const beat = await heartbeat('a', 0);
       const times = [await store.processes.time(), beat.kind === 'noted' ? beat.time : 0];
@@ -55,7 +55,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[D09] drops a process when it signs off, or after a day', async () => {
+    it('[D09] no longer contains a process that signed off, or whose row is a day old', async () => {
       await heartbeat('a', 0);
       await heartbeat('b', 0);
       await store.processes.leave('a');
@@ -86,19 +86,19 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       return result.lease;
     };
 
-    it('[D09] grants the lease to one of several simultaneous requests', async () => {
+    it('[D09] is granted to one of several simultaneous requests', async () => {
       const asked = Array.from({ length: 20 }, (_, index) => acquire(`p${index}`, 0));
       const results = await Promise.all(asked);
       expect(results.filter(({ kind }) => kind === 'held')).toHaveLength(1);
     });
 
-    it('[D09] tells later callers, including its holder, who holds it and for how long', async () => {
+    it('[D09] tells later callers, including the holder, who holds it and for how long', async () => {
       await take('a', 0);
       expect(await acquire('b', 30)).toEqual({ kind: 'busy', owner: 'a', retryInMs: 70 });
       expect(await acquire('a', 30)).toEqual({ kind: 'busy', owner: 'a', retryInMs: 70 });
     });
 
-    it('[D09] frees an expired lease, which its former holder can neither renew nor release', async () => {
+    it('[D09] becomes free when it expires, and its former holder can neither renew nor release it', async () => {
       const lost = await take('a', 0);
       const kept = await take('b', 100);
       expect(kept.epoch).toBeGreaterThan(lost.epoch);
@@ -114,7 +114,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await acquire('b', 150)).toMatchObject({ kind: 'busy', retryInMs: 40 });
     });
 
-    it('[D09] frees a lease as soon as it is released, and only raises its epoch', async () => {
+    it('[D09] becomes free as soon as it is released, and its epoch only rises', async () => {
       const first = await take('a', 0);
       await store.leases.release(first);
       expect(await store.leases.renew(first, 900)).toBe(false);
@@ -122,7 +122,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(second.epoch).toBeGreaterThan(first.epoch);
     });
 
-    it('[D14] reserves a released lease for a successor, and frees it for all when the reservation ends', async () => {
+    it('[D14] is reserved for a successor when released, and available to everyone when the reservation ends', async () => {
       const lease = await take('a', 0);
       await store.leases.release(lease, 500);
       expect(await store.leases.renewAll('b', [], 0)).toEqual([
@@ -133,7 +133,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect((await take('b', 50)).epoch).toBe(2);
     });
 
-    it('[D14] renews all leases of an owner together, except lost ones', async () => {
+    it('[D14] is renewed together with all other leases of its owner, except lost ones', async () => {
       await take('a', 0);
       const others = ['account:b', 'account:c'];
       for (const name of others) await store.leases.acquire(name, 'b', 100);
@@ -164,7 +164,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.leases.renewAll('a', [NAME], 100)).toMatchObject([{ leftMs: 100 }]);
     });
 
-    it('[D14] shortens a lease for waiting processes only if it ends later than its length', async () => {
+    it('[D14] is shortened for waiting processes only if it would outlast its normal length', async () => {
       await take('dead', 3_600_000);
       database.setTime(0);
       await store.leases.acquire('account:b', 'b', 80);
@@ -181,7 +181,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await acquire('next', 1)).toMatchObject({ kind: 'held', lease: { epoch: 2 } });
     });
 
-    it('keeps leases with different names independent', async () => {
+    it('is independent of leases with other names', async () => {
       await take('a', 0);
       expect(await store.leases.acquire('workspace:main', 'b', 100)).toMatchObject({
         kind: 'held',
@@ -207,7 +207,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('survives a restart, and returns only the requested values', async () => {
+    it('survives a restart, and can be read selectively', async () => {
       await values.set([
         { kind: 'session', id: 'a', value: '1' },
         { kind: 'session', id: 'b', value: '2' },
@@ -220,7 +220,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect([...found]).toEqual([['a', '1']]);
     });
 
-    it('[D09] writes adapter state only while the lease is held, and the next holder can read all of it', async () => {
+    it('[D09] can be written only while the lease is held, and read in full by the next holder', async () => {
       const take = async (owner: string, now: number) => {
         database.setTime(now);
         const acquired = await store.leases.acquire('account:whatsapp/default', owner, 10);
@@ -238,7 +238,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect([...(await old.get('k', ['a']))]).toEqual([['a', 'next']]);
     });
 
-    it('changes, removes and adds values in one step, and keeps the last of two changes', async () => {
+    it('can be added, changed and removed in one step; of two changes, the last one is kept', async () => {
       await values.set([
         { kind: 'k', id: 'gone', value: 'old' },
         { kind: 'k', id: 'new', value: 'old' },
@@ -251,7 +251,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect([...(await values.get('k', ['gone', 'new']))]).toEqual([['new', 'last']]);
     });
 
-    it('accepts a thousand values at once', async () => {
+    it('can contain a thousand new values at once', async () => {
       const ids = Array.from({ length: 1_000 }, (_, at) => `pre-key-${at}`);
       await values.set(ids.map((id) => ({ kind: 'pre-key', id, value: id })));
       expect((await values.get('pre-key', ids)).size).toBe(1_000);

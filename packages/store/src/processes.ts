@@ -20,7 +20,7 @@ export type ProcessRole = 'all' | 'gateway' | 'worker';
  */
 const PROCESS_GONE_AFTER_MS = 15_000;
 
-/** Facts that must be the same in all processes of a deployment. */
+/** Values that must be the same in all processes of a deployment. */
 export const ProcessFacts = z.object({
   agent: z.string(),
   /** The id stored in the workspace folder; null if the folder cannot be read. */
@@ -70,8 +70,8 @@ export function createProcessRepository(
     },
 
     /**
-     * Records that a process is running, and removes rows that were not renewed for a day. Resolves
-     * to the time of the database's clock, or, without writing, to a newer version of Parley that
+     * Records that a process is running, and removes rows that were not renewed for a day. Returns
+     * the time of the database's clock, or reports, without writing, that a newer version of Parley
      * has changed the schema.
      */
     async heartbeat({
@@ -104,7 +104,7 @@ export function createProcessRepository(
       return rows.map(({ facts, ...about }) => ({
         ...about,
         ...(facts !== null && {
-          facts: decodeCheckedJson(ProcessFacts, facts, 'facts of a process'),
+          facts: decodeCheckedJson(ProcessFacts, facts, 'shared values of a process'),
         }),
       }));
     },
@@ -152,15 +152,15 @@ export interface NamedLease {
   readonly epoch: number;
 }
 
-/** A row of the table `lease`: a current or former lease. */
+/** A row in the `lease` table: a current or former lease. */
 export interface LeaseRow {
   readonly name: string;
   readonly epoch: number;
   /** Null once the lease has been released. */
   readonly owner: string | null;
   /**
-   * The remaining time in ms, 0 or less if the lease has expired; without an owner, the remaining
-   * reservation for a successor.
+   * The remaining time in ms, 0 or less if the lease has expired; if there is no owner, the
+   * remaining reservation for a successor.
    */
   readonly leftMs: number | null;
 }
@@ -173,19 +173,19 @@ interface HeldLease {
   readonly leftMs: number;
 }
 
-/** `busy`: who holds the lease, possibly the caller, and for how many more ms. */
+/** `busy`: who holds the lease (possibly the caller), and for how many more ms. */
 type AcquireResult =
   | { readonly kind: 'held'; readonly lease: NamedLease }
   | { readonly kind: 'busy'; readonly owner: string; readonly retryInMs: number };
 
 /**
- * Leases by name, which expire some time after their process crashes. Their times use the clock
+ * Leases by name; a lease expires some time after its process crashes. Lease times use the clock
  * that the processes share, never a caller's clock.
  */
 export type LeaseRepository = ReturnType<typeof createLeaseRepository>;
 
 /**
- * The table `lease` need not survive a power cut, because afterwards no process is left that could
+ * The `lease` table need not survive a power cut, because afterwards no process is left that could
  * hold an older epoch.
  */
 export function createLeaseRepository(
@@ -195,14 +195,15 @@ export function createLeaseRepository(
 ) {
   return {
     /**
-     * Takes the lease if it is free or has expired; respecting a reservation is up to the caller. A
-     * lease that ends later than `leaseMs` from now was taken before the clock was set back, and is
-     * shortened to `leaseMs`.
+     * Acquires the lease if it is free or has expired; callers must respect reservations
+     * themselves. A lease that ends later than `leaseMs` from now was taken before the clock was
+     * set back, and is shortened to `leaseMs`.
      */
     acquire: (name: string, owner: string, leaseMs: number): Promise<AcquireResult> =>
       database.writePriority(async (sql) => {
         const moment = sharedClock();
-        // A single statement decides, so two simultaneous callers cannot both get the lease.
+        // A single statement makes the decision, so two simultaneous callers cannot both get the
+        // lease.
         const taken = await sql.get(ACQUIRE, { name, owner, moment, leaseMs });
         if (taken !== undefined) return { kind: 'held', lease: { name, epoch: taken.epoch } };
         const holder = await sql.get(HOLDER, { name, moment });
@@ -213,8 +214,8 @@ export function createLeaseRepository(
       }),
 
     /**
-     * Renews the lease, so that it ends `leaseMs` from now, even if it would have lasted longer;
-     * false if the lease was lost.
+     * Renews the lease so that it ends `leaseMs` from now, even if it would otherwise have ended
+     * later; returns false if the lease was lost.
      */
     renew: (lease: NamedLease, leaseMs: number): Promise<boolean> =>
       database.writePriority(
@@ -223,7 +224,7 @@ export function createLeaseRepository(
 
     /**
      * Renews one owner's leases except those that were lost, and returns the whole table. Rejects
-     * if the database was rolled back and the affected work could not be held.
+     * if the database was rolled back and the affected work could not be set aside.
      */
     async renewAll(
       owner: string,
@@ -243,8 +244,8 @@ export function createLeaseRepository(
     },
 
     /**
-     * Shortens leases or reservations to `leaseMs`, because the clock was set back since they were
-     * taken.
+     * Shortens leases or reservations to `leaseMs`, because the clock was set back after they were
+     * made.
      */
     shorten: (names: readonly string[], leaseMs: number): Promise<number> =>
       database.writePriority((sql) =>
@@ -336,8 +337,8 @@ export function createAdapterValues(
     async set(changes) {
       const [{ kind, id, value } = NO_CHANGE, ...others] = changes;
       if (value !== null && others.length === 0) {
-        // Uses a single statement, so that this process cannot pause between checking the lease and
-        // committing.
+        // Uses a single statement, so that this process cannot be paused between checking the lease
+        // and committing.
         const params = { ...place, ...fence, kind, id, value };
         if ((await database.change('power-cut', SET_VALUE, params)) === 0)
           throw createFencedError(lease);
@@ -364,7 +365,7 @@ function createFencedError(lease: NamedLease | null): StoreError {
 interface AdapterStateKey {
   readonly channel: string;
   readonly account: string;
-  /** The account's lease; null if no other gateway can serve it. */
+  /** The account's lease; null if no other gateway could serve the account. */
   readonly lease: NamedLease | null;
 }
 

@@ -13,8 +13,8 @@ import type { StepAside } from './asides.ts';
 import { decodeCheckedJson, encodeJson } from './database.ts';
 
 /**
- * Information about a prompt without its texts. Sizes are those of the whole request; token counts
- * are estimates.
+ * Information about a prompt, without its text. Sizes refer to the whole request; token counts are
+ * estimates.
  */
 export interface PromptSummary {
   readonly turnId: string;
@@ -53,7 +53,7 @@ export interface HashedText {
   readonly content: string;
 }
 
-/** The total length of the texts whose hash is cached, in characters. */
+/** The total length, in characters, of the texts whose hashes are cached. */
 const REMEMBERED = 600_000;
 
 /**
@@ -119,7 +119,7 @@ export function toPromptRow(
 
 /**
  * The length of a message hash in characters, about 128 bits. The hash is only used to compare
- * messages; no text is looked up by it.
+ * messages; text is never looked up by it.
  */
 const MESSAGE_HASH = 22;
 
@@ -133,11 +133,18 @@ function toMessagesJson(
 ): string {
   let json = '';
   for (const { role, content, tokens } of messages) {
-    const { hash } = hashOf(content);
     const comma = json === '' ? '' : ',';
-    json += `${comma}["${role}",${content.length},"${hash.slice(0, MESSAGE_HASH)}",${tokens}]`;
+    const hash = shortenHash(hashOf(content));
+    json += `${comma}["${role}",${content.length},"${hash}",${tokens}]`;
   }
   return `[${json}]`;
+}
+
+const shortenHash = ({ hash }: HashedText): string => hash.slice(0, MESSAGE_HASH);
+
+/** The hash under which a prompt records a message with this content. */
+export function hashMessage(content: string): string {
+  return shortenHash(hashText(content));
 }
 
 export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "conversationId",
@@ -181,7 +188,7 @@ export function listHashes(row: Pick<PromptRow, 'parts'>): readonly string[] {
 }
 
 /**
- * Converts a row to the complete prompt. `textOf` looks up a text by its hash. Throws StoreError
+ * Converts a row to the complete prompt. `textOf` looks up text by its hash. Throws StoreError
  * `store-damaged`.
  */
 export function toStoredPrompt(
@@ -200,7 +207,7 @@ export function toStoredPrompt(
     ...toPromptSummary(row),
     ...computeRequestSizes(parts, messages),
     parts,
-    unsent: decodeCheckedJson(PromptLists.unsent, row.unsent, 'layers left out of a prompt'),
+    unsent: decodeCheckedJson(PromptLists.unsent, row.unsent, 'omitted layers of a prompt'),
     tools: decodeCheckedJson(PromptLists.names, row.tools, 'tools of a prompt'),
     messages,
   };

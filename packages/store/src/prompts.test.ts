@@ -92,7 +92,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.prompts.ofTurn('t2')).toBeNull();
     });
 
-    it('[P17] stores texts shared by several prompts once', async () => {
+    it('[P17] stores text that several prompts share only once', async () => {
       await store.prompts.record(prompt('t1', ['same', 'same', 'one']));
       await store.prompts.record(prompt('t2', ['same', 'two']));
       expect(await textsIn(database)).toEqual(['one', 'same', 'two']);
@@ -102,7 +102,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[P17] records prompts of two turns that share texts at the same moment', async () => {
+    it('[P17] records the prompts of two turns that share text and run at the same moment', async () => {
       const texts = Array.from({ length: 30 }, (_, index) => `text ${index}`);
       await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
@@ -123,7 +123,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await listed()).toEqual(['t1']);
     });
 
-    it('[P17] lists prompts newest first, in pages, even if some have the same time', async () => {
+    it('[P17] lists prompts newest first, page by page, even if some have the same time', async () => {
       const ages = [1, 2, 2, 2, 3];
       for (const [index, at] of ages.entries()) {
         await store.prompts.record(prompt(`t${index}`, ['x'], { at }));
@@ -159,9 +159,9 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       );
     };
 
-    it('[P17] drops prompts when they are old, and texts once no prompt refers to them', async () => {
+    it('[P17] drops prompts when they are old, and their text once no prompt refers to it', async () => {
       await store.prompts.record(prompt('old', ['same', 'gone'], { at: DAY }));
-      // A text that was used within the last hour is cached as stored, so its row is not written
+      // Text that was used within the last hour is cached as stored, so its row is not written
       // again.
       await store.prompts.record(prompt('late', ['same'], { at: DAY + 30 * 60_000 }));
       await store.prompts.record(prompt('new', ['new'], { at: 5 * DAY }));
@@ -177,7 +177,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await textsIn(database)).toEqual([]);
     });
 
-    it('[P17] keeps a text while turns use it, across days', async () => {
+    it('[P17] keeps text for days while turns use it', async () => {
       for (let day = 1; day <= 9; day += 1) {
         await store.prompts.record(prompt(`t${day}`, ['standing'], { at: day * DAY }));
         await forget((day - 7) * DAY);
@@ -246,7 +246,7 @@ describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
 });
 
 describe('cached hashes', () => {
-  it('[P17] keeps hashes cached for an hour, so that the rows of used texts stay young', () => {
+  it('[P17] caches hashes for an hour only, so that the rows of text in use are refreshed', () => {
     const known = createKnownHashes();
     known.add(['a'], 0);
     expect(known.has('a', TEXT_KNOWN_MS - 1)).toBe(true);

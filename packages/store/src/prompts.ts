@@ -41,17 +41,17 @@ interface PreparedPrompt {
   readonly row: ReturnType<typeof toPromptRow>;
 }
 
-/** Writes prompts inside other transactions. */
+/** Writes prompts in other functions' transactions. */
 export interface PromptWriter {
   prepare(prompt: NewPrompt): PreparedPrompt;
   write(sql: Sql, prompt: PreparedPrompt): Promise<void>;
-  /** Call this once the prompt's transaction is committed. */
+  /** To be called once the prompt's transaction is committed. */
   written(prompt: PreparedPrompt): void;
 }
 
 /**
- * Prompts recorded in the last few days (P17): the tables `turn_prompt` and `prompt_text`. Turns
- * write these tables; the prompt inspector and `parley prompt` read them.
+ * Prompts recorded in the last few days (P17), stored in the tables `turn_prompt` and
+ * `prompt_text`. Turns write these tables; the prompt inspector and `parley prompt` read them.
  */
 export type PromptRepository = ReturnType<typeof createPromptRepository>;
 
@@ -82,7 +82,7 @@ export function createPromptRepository(database: Database) {
   return {
     ...writer,
     /**
-     * Stores a turn's prompt, replacing the prompt of an earlier run, without writing cached texts
+     * Stores a turn's prompt, replacing the prompt of an earlier run; does not write cached text
      * again. A power cut may lose the latest prompts, because nothing depends on them.
      */
     async record(prompt: NewPrompt): Promise<void> {
@@ -122,7 +122,7 @@ export function createPromptRepository(database: Database) {
       return rows.map(toPromptSummary);
     },
 
-    // Call this after a stored text may have been removed.
+    // Must be called when stored text may have been removed.
     textsChanged() {
       known.clear();
       hashOf.clear();
@@ -130,17 +130,18 @@ export function createPromptRepository(database: Database) {
   };
 }
 
-/** Equal hashes are usually the same object, unless the cached hash was evicted in between. */
 function removeDuplicates(texts: readonly HashedText[]): HashedText[] {
   const found = new Set<string>();
   return texts.filter(({ hash }) => !found.has(hash) && found.add(hash));
 }
 
-/** All turns write texts in the same order, so that two turns that share texts never deadlock. */
+/**
+ * All turns write texts in the same order, so that two turns with the same texts never deadlock.
+ */
 const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 : 1);
 
 /**
- * Finds texts that are missing in the database, ignoring this process's cache, because another
+ * Finds texts that are missing in the database, and ignores this process's cache, because another
  * process may have removed phrases from them (P17). On SQLite there is only one process, which is
  * notified of such changes.
  */

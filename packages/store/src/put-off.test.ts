@@ -5,7 +5,7 @@ import { createMessage, listMessageIds } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const UNTIL = 10_000;
-/** The maximum time for which a turn is put off, in ms. */
+/** The maximum time for which a turn is postponed, in ms. */
 const HOUR_MS = 3_600_000;
 
 for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
@@ -34,7 +34,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return begun;
     }
 
-    /** Starts the turn, puts it off and releases the lane. */
+    /** Starts the turn, postpones it and releases the lane. */
     async function putOff(turnId: string, now: number, until = UNTIL) {
       const { lease, turn } = await started(turnId, now);
       const result = await store.lanes.putOff(lease, { turnId, until, reason: 'away' }, now);
@@ -43,7 +43,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return turn;
     }
 
-    it('neither claims nor sweeps a postponed turn before its time, and then resumes the same turn', async () => {
+    it('is neither claimed nor swept before its time, and then resumes as the same turn', async () => {
       await putOff('t1', 100);
       expect(await workAt(UNTIL - 1)).toEqual([]);
       expect((await begin('t2', UNTIL - 1)).kind).toBe('suspended');
@@ -53,7 +53,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(listMessageIds(turn)).toEqual(['m1']);
     });
 
-    it('keeps the time when it was first put off, and counts none of its starts as attempts', async () => {
+    it('keeps the time when it was first postponed, and none of its starts counts as an attempt', async () => {
       let now = 100;
       for (let nth = 0; nth < 8; nth += 1) {
         const turn = await putOff('t1', now, now + 1_000);
@@ -84,7 +84,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await started('t3', UNTIL)).turn.turnId).toBe('t1');
     });
 
-    it('refuses to postpone a turn of a worker that lost the lane, or one that has ended', async () => {
+    it('is not postponed if its worker lost the lane or the turn has ended', async () => {
       const { lease } = await started('t1', 100);
       const off = { turnId: 't1', until: UNTIL, reason: 'away' };
       database.setTime(5_000);

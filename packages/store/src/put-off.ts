@@ -1,7 +1,7 @@
 import { defineStatement, type Sql } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
 
-/** A turn that cannot be answered now, and when to try it again (ms). */
+/** A turn that cannot be answered now, and when to try again (ms). */
 export interface PostponedTurn {
   readonly turnId: string;
   readonly until: number;
@@ -10,12 +10,12 @@ export interface PostponedTurn {
 }
 
 /**
- * The longest delay until the next attempt, in ms. A time further away was computed before the
- * clock was set back, and is ignored.
+ * The longest delay until the next attempt, in ms. A later time must have been computed before the
+ * clock was set back, so it is ignored.
  */
 const MAX_PUT_OFF_MS = 3_600_000;
 
-/** `isPostponed` as an SQL condition on the table `turn`; `moment` is the current time. */
+/** `isPostponed` as an SQL condition on the `turn` table; `moment` is the current time. */
 export function isPostponedCondition<const Moment extends string>(moment: Moment) {
   return `turn.put_off_until > ${moment}
   and turn.put_off_until <= cast(${moment} as bigint) + ${MAX_PUT_OFF_MS}` as const;
@@ -26,7 +26,7 @@ export function isPostponed(until: number | null, now: number): boolean {
 }
 
 /**
- * Puts a running turn off without counting this start as an attempt, because it did not crash its
+ * Postpones a running turn without counting this start as an attempt, because it did not crash its
  * worker.
  */
 export async function postponeTurn(

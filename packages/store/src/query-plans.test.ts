@@ -26,14 +26,14 @@ import { createTimedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /**
- * Indexes that may be scanned completely: those that contain only unfinished work or serve a sum,
- * recent prompts, used memories, and all conversations, which are scanned once when a process with
- * exclusive use of the data folder starts.
+ * Indexes that may be scanned completely: those that contain only unfinished work, recent prompts
+ * or used memories, those that serve a sum, and the index of all conversations, which is scanned
+ * once when a process with exclusive use of the data folder starts.
  */
 const MAY_BE_READ_WHOLE =
   /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept|view_once)|turn USING (COVERING )?INDEX turn_running|approval USING INDEX approval_due|outbox USING (COVERING INDEX outbox_state|INDEX outbox_unfinished)|dead_letter USING (COVERING )?INDEX dead_letter_(open|subject)|turn_prompt USING (COVERING )?INDEX turn_prompt_age|conversation|memory_entry USING COVERING INDEX memory_entry_used)$/;
 
-describe('the plan of every query', () => {
+describe("every query's plan", () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
   const path = join(folder, 'parley.db');
   const queries = new Set<string>();
@@ -69,7 +69,7 @@ describe('the plan of every query', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('uses an index, so that no lookup slows down as the history grows', () => {
+  it('uses an index, so that lookups do not slow down as the history grows', () => {
     const tables = new Set([
       'inbox',
       'attachment',

@@ -11,7 +11,7 @@ import { matchChoice } from './match-choice.ts';
 import type { InboxRow, JournalStep } from './rows.ts';
 import { storeStep } from './turns.ts';
 
-/** The result of `/answer`. `others`: the question was for another person. */
+/** The result of `/answer`. `others`: the question was meant for another person. */
 export type AnswerVerdict =
   | { readonly kind: 'answered' | 'closed'; readonly question: Approval }
   | { readonly kind: 'others' | 'elsewhere' | 'unknown' };
@@ -25,7 +25,7 @@ export interface QuestionAnswer {
 }
 
 /**
- * Answers a question asked by `ask_user` (table `approval`) with a command: once, in the
+ * Answers a question that `ask_user` asked (table `approval`) with a command: once, in the
  * conversation where it was asked, and only by the person who was asked.
  */
 export async function answerQuestion(
@@ -57,8 +57,9 @@ export async function findOpenQuestion(
 }
 
 /**
- * Whether a waiting message answers a question: the person who was asked wrote it afterwards, and
- * it is neither a command nor text that follows one, as in `/new plan a picnic`.
+ * Whether a waiting message answers a question: the person who was asked wrote it after the
+ * question, and it is neither a command nor text that follows a command, as in `/new plan a
+ * picnic`.
  */
 export function isAnswerToQuestion(
   { askedBy, askedAt }: Pick<Approval, 'askedBy' | 'askedAt'>,

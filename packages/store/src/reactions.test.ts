@@ -26,7 +26,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return { heard: heardBy(turn), answered };
     };
 
-    it('[F06] gives reactions once to the next turn of a direct chat, only the last one per person and message', async () => {
+    it('[F06] shows reactions to the next turn of a direct chat once, and only the last one per person and message', async () => {
       await react('up', 1);
       await react('other message', 1, 'm2');
       await react('other person', 1, 'm1', 'u3');
@@ -37,7 +37,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await nextTurn('q2')).heard).toEqual([]);
     });
 
-    it('[F06] gives changed reactions to the next turn if a turn already has the earlier ones', async () => {
+    it('[F06] shows changed reactions to the next turn if a turn already has the earlier ones', async () => {
       await react('up', 1);
       const first = await nextTurn('q1');
       await react('up', 1);
@@ -59,7 +59,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await nextTurn('q1')).heard).toEqual(['up']);
     });
 
-    it('[F06] finds the message of a reaction by its platform id', async () => {
+    it('[F06] finds the message that a reaction refers to by its platform id', async () => {
       await store.inbox.accept(createMessage('asked', 'c1', { threadId: 't' }));
       const said = { messageId: 'heard', senderId: 'u9', senderName: 'Cy', text: 'pizza' };
       await store.groupContext.keep(PLACE, said, 0);

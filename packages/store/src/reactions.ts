@@ -7,15 +7,15 @@ import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 import { REACTION_PREFIX } from './tables/messages.ts';
 
-/** A message in a chat, by the agent or a person, whose names and texts are untrusted. */
+/** A message in a chat from the agent or a person; names and text are untrusted. */
 export type StoredMessage =
   | {
       readonly by: 'agent';
       readonly text: string;
       readonly threadId?: string | undefined;
       /**
-       * The conversation of the turn that wrote the message, possibly a lane without people; absent
-       * if no turn wrote it.
+       * The conversation of the turn that wrote the message, which may be a lane without people;
+       * absent if no turn wrote it.
        */
       readonly conversationId?: string | undefined;
     }
@@ -35,18 +35,18 @@ export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
   readonly sentAt: number;
 }
 
-/** Reactions to messages, stored as lines in the table `group_context`. */
+/** Reactions to messages, stored as lines in the `group_context` table. */
 export function createReactionRepository(database: Database) {
   return {
     /**
-     * Finds a message by its platform id, among Parley's own only in the chat's newest 1,000; null
-     * if unknown.
+     * Finds a message by its platform id; of Parley's own messages, only the newest 1,000 in the
+     * chat are searched. Returns null if the message is unknown.
      */
     message: (key: MessageKey) => database.read((sql) => findMessage(sql, key)),
 
     /**
-     * Stores a reaction line for the conversation's next turn. The line replaces an earlier one
-     * about the same message and person, unless a turn has already taken it. A duplicate event is
+     * Stores a reaction line for the conversation's next turn. The line replaces an earlier line
+     * about the same message and person, unless a turn has already claimed it. A duplicate event is
      * stored once.
      */
     keep: (

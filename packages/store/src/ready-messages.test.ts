@@ -8,11 +8,11 @@ import { createMessage } from './testing/messages.ts';
 interface Written {
   readonly at?: number;
   readonly album?: string;
-  /** Set for a message long enough to be a piece of a paste. */
+  /** Set for a message that is long enough to be a piece of a pasted text. */
   readonly long?: true;
   readonly from?: string;
   readonly chat?: string;
-  /** Set if the sender wants JSON. */
+  /** Set if the sender requires a JSON answer. */
   readonly json?: true;
 }
 
@@ -33,7 +33,7 @@ function row(
   };
 }
 
-/** The number of messages that are ready at `now`, or the time when some will be. */
+/** The number of messages that are ready at `now`, or the time at which some will be. */
 function ready(written: readonly Written[], now: number, mode: BusyMode = 'collect') {
   const result = selectReadyMessages(written.map(row), mode, now);
   if (result.kind === 'now') return result.rows.length;
@@ -111,7 +111,7 @@ describe('readyMessages', () => {
     ['a whole paste', [{ long: true }, { at: 300 }, { at: 350 }], 400, 3],
     ['no album that may be incomplete', [picture(0), { at: 10 }], 20, 'at 1000'],
   ])(
-    '[F08] [D03] releases one burst or message at a time with followup: %s',
+    '[F08] [D03] releases one burst or message at a time in followup mode: %s',
     (_case, written, now, expected) => {
       expect(ready(written, now, 'followup')).toBe(expected);
     },

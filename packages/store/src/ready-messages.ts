@@ -10,13 +10,13 @@ export type ReadyMessages =
   | { readonly kind: 'later'; readonly at: number }
   | { readonly kind: 'nothing' };
 
-/** A burst without an end is cut off this long after its first message, in ms. */
+/** The time in ms after which a burst without an end is cut off, counted from its first message. */
 const MAX_BURST_MS = 5_000;
 
 /**
- * Selects the oldest messages that form one turn: all with the same destination, or one message
- * with `followup`, but a burst always as a whole (F08). Messages are taken from the start of the
- * queue only, because taking a later one first would break the order of the lane.
+ * Selects the oldest messages that form one turn: all with the same destination or, in `followup`
+ * mode, a single message. A burst always stays together (F08). Messages are taken from the start of
+ * the queue only, because taking a later one first would break the order of the lane.
  */
 export function selectReadyMessages(
   waiting: readonly InboxRow[],
@@ -30,7 +30,7 @@ export function selectReadyMessages(
   while (end < rows.length) {
     const burst = takeBurst(rows, end);
     const at = computeBurstEnd(burst);
-    // A time further away than the longest burst means that the clock was set back.
+    // A time further away than the longest possible burst means that the clock was set back.
     if (at > now && at - now <= MAX_BURST_MS)
       return end === 0 ? { kind: 'later', at } : { kind: 'now', rows: rows.slice(0, end) };
     end += burst.length;
@@ -40,8 +40,8 @@ export function selectReadyMessages(
 }
 
 /**
- * Takes the messages before the first one whose answer goes elsewhere; a message that wants JSON is
- * answered alone.
+ * Takes the messages before the first one whose answer goes elsewhere; a message that requires JSON
+ * is answered alone.
  */
 function takeAnsweredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
   const [first] = rows;

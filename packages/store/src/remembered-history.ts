@@ -1,6 +1,6 @@
 import type { TranscriptEntry } from './rows.ts';
 
-/** A history entry, and the reason if its answer did not completely reach the chat (D05). */
+/** A history entry, with the reason if its answer did not reach the chat completely (D05). */
 export interface RememberedEntry extends TranscriptEntry {
   readonly undelivered?: string;
 }

@@ -3,13 +3,15 @@ import type { Lease } from './rows.ts';
 import { SHARED_NOW } from './shared-clock.ts';
 
 /**
- * The number of leases per query: far below the query size limit, far above what one worker holds.
+ * The number of leases per query: far below the query size limit, but far above the number that one
+ * worker holds.
  */
 const AT_ONCE = 200;
 
 /**
  * Renewal does not wait for locked rows, because a transaction that holds many leases could
- * deadlock with another one. Rows that are currently locked are skipped and renewed next time.
+ * deadlock with another transaction. Rows that are currently locked are skipped and renewed next
+ * time.
  */
 export async function renewLeases(
   database: Database,

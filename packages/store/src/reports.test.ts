@@ -65,7 +65,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await store.backlog.read(1, 10)).waiting).toHaveLength(1);
     });
 
-    it('[U03] [U12] ignores work that waits for a person, who leads the chat or has to decide', async () => {
+    it('[U03] [U12] ignores conversations that a person has taken over or in which a person has to decide', async () => {
       const oldestAt = async (now: number) => (await store.backlog.read(5, now)).oldestAt;
       await store.inbox.accept(createMessage('m1', 'c1', { at: 1 }));
       await store.inbox.accept(createMessage('m2', 'c2', { at: 2 }));
@@ -102,7 +102,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Runs a turn that calls `write` twice, the second time without success, and `read` once. */
+    /** Runs a turn that calls `write` twice, of which the second call fails, and `read` once. */
     const turnThatWrites = async () => {
       await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');

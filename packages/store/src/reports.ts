@@ -24,7 +24,7 @@ interface RunningTurn {
   readonly isSuspended: boolean;
 }
 
-/** An account's unsent parts. */
+/** An account's unsent outbox parts. */
 interface UnsentByAccount {
   readonly channel: string;
   readonly account: string;
@@ -45,7 +45,7 @@ export interface Backlog {
   readonly turns: number;
   /**
    * When the oldest message that waits for the agent was received, in ms; null if no message waits.
-   * Conversations that a person leads, or that wait for a person's decision, do not count.
+   * Conversations that a person has taken over, or that wait for a person's decision, do not count.
    */
   readonly oldestAt: number | null;
   readonly waiting: readonly WaitingConversation[];
@@ -54,18 +54,21 @@ export interface Backlog {
 }
 
 /**
- * The oldest waiting work, for the readiness check. Times are in ms since the Unix epoch, or null
- * if no work waits.
+ * The oldest waiting work, for the readiness check. Times are in ms since the Unix epoch; null if
+ * there is no waiting work.
  */
 export interface OldestWork {
   /**
-   * The oldest message that a worker could take now; messages in conversations with a running turn
-   * or led by a person do not count.
+   * The oldest message that a worker could take now; this excludes conversations with a running
+   * turn and conversations that a person has taken over.
    */
   readonly message: { readonly seq: number; readonly at: number } | null;
   /** When a turn in any conversation last started or ended; null if no turn has run. */
   readonly lastTurnAt: number | null;
-  /** For each account, the oldest first part of a chat that could be sent now. */
+  /**
+   * For each account, the oldest part that could be sent now; only the first unsent part in each
+   * chat counts.
+   */
   readonly parts: readonly OldestPart[];
 }
 
@@ -77,8 +80,8 @@ interface OldestPart {
 }
 
 /**
- * Reports unfinished work. The reports only read tables of other files; status and the page show
- * them. Each query uses an index that contains only unfinished work.
+ * Reports unfinished work. The reports only read tables that belong to other files; status and the
+ * page show them. Each query uses an index that contains only unfinished work.
  */
 export function createBacklogRepository(database: Database) {
   return {
@@ -196,7 +199,7 @@ interface JournalledWrite {
 /** The maximum number of turns whose journals are read, newest first. */
 const MAX_TURNS = 1_000;
 
-/** Read-only queries for `parley audit`, which are not used for messages. */
+/** Read-only queries for `parley audit`; message processing does not use them. */
 export function createAuditRepository(database: Database) {
   return {
     /** Lists people whom an owner allowed with a code. */
@@ -206,8 +209,8 @@ export function createAuditRepository(database: Database) {
     linked: (): Promise<readonly KnownPerson[]> => database.read((sql) => sql.all(LINKED)),
 
     /**
-     * Lists successful calls to these tools in turns that have ended since the given time, newest
-     * first.
+     * Lists successful calls to the given tools in turns that have ended since the given time,
+     * newest first.
      */
     writes: (tools: readonly string[], since: number) =>
       database.read((sql) => listWritesSince(sql, tools, since)),

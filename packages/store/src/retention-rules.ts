@@ -50,7 +50,7 @@ export function buildOldCondition({ at, needed }: RetentionRule): string {
 export const boundOf = ({ isDay }: RetentionRule, at: number) =>
   isDay === true ? formatUtcDay(at) : at;
 
-/** Formats the day in UTC; with limits of many days, the time zone does not matter. */
+/** Formats the day in UTC; the time zone does not matter for limits of many days. */
 export function formatUtcDay(at: number): string {
   return new Date(Math.min(Math.max(at, 0), 8.64e15)).toISOString().slice(0, 10);
 }

@@ -71,7 +71,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       }
     };
 
-    it('[D15] removes rows from all tables at their age limits, and keeps younger rows', async () => {
+    it('[D15] removes rows from all tables at their age limits, and keeps newer rows', async () => {
       await live(20, 2);
       const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: DAY } as const;
       await store.decisions.record({ ...createRouteTo('c0'), messageId: 'r', ...refused });
@@ -145,13 +145,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         kind: 'replayed',
       });
       expect(await store.inbox.waiting('web:c3')).toBe(1);
-      // The dead letter is settled and the question still waits, so only the question is needed.
+      // The dead letter is settled and the question is still waiting, so only the question is
+      // needed.
       now += 61 * DAY;
       await round();
       expect(await rows()).toMatchObject({ inbox: 4, turn: 1, turn_step: 1, dead_letter: 0 });
     });
 
-    it('[D15] removes the oldest rows first while the database is too large, except those of the last three days', async () => {
+    it('[D15] removes the oldest rows first while the database is too large, but keeps those of the last three days', async () => {
       await live(12, 2);
       const forever = { messages: FOREVER, history: FOREVER, prompts: FOREVER };
       const { tables } = await store.retention.use(AGES, now);
@@ -173,7 +174,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.accept(createMessage('m10-1', 'c1'))).toBe('duplicate');
     });
 
-    it('[D15] removes rows in steps, between which other work runs; an interrupted round continues later', async () => {
+    it('[D15] removes rows in steps, between which other work runs, and later continues an interrupted round', async () => {
       await live(2, 30);
       now = 300 * DAY;
       const ended = await round({}, { pause: async () => false });
@@ -185,7 +186,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await rows()).toMatchObject({ inbox: 0, outbox: 0, turn: 0, transcript: 0 });
     });
 
-    it('[D15] counts rows for every table, with the age limit or the reason for keeping rows', async () => {
+    it('[D15] counts rows for every table, and reports the age limit or the reason for keeping them', async () => {
       const { tables } = await store.retention.use(AGES, now);
       expect(tables.map(({ table }) => table).sort()).toEqual(Object.keys(TABLES).sort());
       expect(tables.filter(({ bound }) => bound.length === 0)).toEqual([]);
@@ -212,7 +213,7 @@ const [sqlite, postgres] = listBothDatabases(inject('postgresUrl'));
 
 describe.each([
   { database: sqlite, days: 365, ages: AGES },
-  // The run on PostgreSQL is shorter, with shorter age limits.
+  // The PostgreSQL run is shorter and uses shorter age limits.
   { database: postgres, days: 40, ages: { ...AGES, messages: 5 * DAY, history: 8 * DAY } },
 ])('a long run of a busy installation', ({ database, days, ages }) => {
   if (database === undefined) throw new Error('There are two databases.');
@@ -283,7 +284,7 @@ describe('removing rows', () => {
     expect(statSync(pathOf(database)).size).toBeLessThan(5_000_000);
   });
 
-  it('[D15] keeps an old row that a younger one refers to', async () => {
+  it('[D15] keeps an old row if a newer row refers to it', async () => {
     await database.openBare();
     const store = await openStore({ url: database.url(), clock: () => 0 });
     const look = new DatabaseSync(pathOf(database));
@@ -301,7 +302,7 @@ describe('removing rows', () => {
     await store.close();
   });
 
-  it('[D15] finds referring rows by an index, so that removing a row is never slow', async () => {
+  it('[D15] finds referring rows through an index, so that removing a row is never slow', async () => {
     await (await database.openEmpty()).close();
     const look = new DatabaseSync(pathOf(database));
     const removed = new Set<string>(RETENTION_RULES.map(({ table }) => table));

@@ -23,8 +23,8 @@ export type { RetentionAges } from './retention-rules.ts';
 export interface RetentionBounds {
   readonly ages: RetentionAges;
   /**
-   * The maximum total size of used rows in bytes, beyond which the oldest rows are removed before
-   * their age limit; Infinity for no limit.
+   * The maximum total size of used rows, in bytes. If it is exceeded, the oldest rows are removed
+   * before their age limit. Infinity means no limit.
    */
   readonly bytes: number;
 }
@@ -36,7 +36,7 @@ export interface RetentionRun {
   /** The number of removed rows, not counting those removed by cascade. */
   readonly removed: number;
   /**
-   * The time before which rows had to be removed because of the size; null if the age limits were
+   * The time before which rows had to be removed to reduce the size; null if the age limits were
    * enough.
    */
   readonly cutoff: number | null;
@@ -51,7 +51,7 @@ export type StoreWitnesses = Required<Pick<AgeWitnesses, 'database' | 'newest'>>
 export interface RetentionPace {
   /** The time from which ages are counted, as `decideAging` determines. */
   readonly countFrom: number;
-  /** Recorded at the end of a complete round; defaults to `countFrom`. */
+  /** The time recorded at the end of a complete round; defaults to `countFrom`. */
   readonly countedTo?: number;
   readonly clock: () => number;
   /** Called between steps with the duration of the last step; false ends the round. */
@@ -74,8 +74,8 @@ export interface RetentionRepository {
 }
 
 /**
- * A step removes at most 500 rows, and no more than about 8 ms allow, because on SQLite nothing
- * else runs meanwhile.
+ * A step removes at most 500 rows and takes no longer than about 8 ms, because nothing else can run
+ * on SQLite in the meantime.
  */
 const MAX_ROWS = 500;
 const FIRST_ROWS = 50;
@@ -109,7 +109,7 @@ export async function readStoreWitnesses(
   return row ?? { database: 0, newest: null };
 }
 
-// A heartbeat writes rows even when no person writes, so rows show that time passes. Uses the last
+// A heartbeat writes rows even when nobody writes, so new rows show that time passes. Uses the last
 // row by `seq`, not the latest by time, because a row written while a clock was ahead must not
 // count forever.
 const WITNESSES = defineStatement(`
@@ -159,7 +159,7 @@ export async function runRetention(
     goesOn = await pause(tookMs);
   }
   const run = { endedAt: clock(), tookMs: clock() - startedAt, removed, cutoff, countedTo };
-  // A round that ended early is not recorded, so that the next one checks all rows.
+  // A round that ended early is not recorded, so the next round checks all rows.
   if (goesOn)
     await database.change('process', KEEP_RUN, { ...run, tookMs: Math.round(run.tookMs) });
   return run;
@@ -225,7 +225,10 @@ async function* removeOld(
   }
 }
 
-/** The columns that determine the reading order, and the time at which the row was written. */
+/**
+ * The columns that determine the reading order, and the column with the time at which a row was
+ * written.
+ */
 type OrderedRow = Readonly<Record<string, string | number | null>>;
 
 /** Converts a row's position in the reading order to the parameters `to0`, `to1`, … */
@@ -253,8 +256,8 @@ async function shrinkDatabase(database: Database): Promise<number | null> {
   if (mode !== INCREMENTAL || free < Math.max(MAX_FREE_PAGES, pages / 4)) return null;
   return database.write(async (sql) => {
     const began = systemTime.monotonic();
-    // The pragma returns no columns, so it is run instead of queried, and each run frees only one
-    // page.
+    // The pragma does not return columns, so it is run rather than queried, and each run frees only
+    // one page.
     for (let nth = 0; nth < PAGES_OF_STEP; nth += 1) await sql.run(FREE_PAGE);
     return systemTime.monotonic() - began;
   }, 'process');
@@ -271,8 +274,9 @@ const PAGES = defineStatement(`
 const FREE_PAGE = defineStatement('pragma incremental_vacuum(1)');
 
 /**
- * Computes the time before which rows must be removed so that the rest fits; null if everything
- * fits. Assumes that every period wrote the same amount; the next round corrects the error.
+ * Computes the time before which rows must be removed so that the remaining rows fit; null if
+ * everything fits. Assumes that the same amount was written in every period; the next round
+ * corrects the error.
  */
 async function computeCutoff(
   database: Database,
@@ -292,7 +296,7 @@ async function computeCutoff(
 /** The tables with most of the data. */
 const LARGE: ReadonlySet<string> = new Set(['transcript', 'inbox', 'outbox', 'turn_prompt']);
 
-/** Finds when the oldest row was written; that row may still be needed and stay. */
+/** Finds when the oldest row was written; this row may be one that is still needed and stays. */
 async function findOldestRow(database: Database, now: number): Promise<number> {
   let oldest = now;
   for (const rule of RETENTION_RULES.filter(({ table }) => LARGE.has(table))) {

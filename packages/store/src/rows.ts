@@ -13,7 +13,7 @@ import type { Row } from './tables.ts';
 
 /**
  * What replaces removed text in rows that have to stay: `deleted` in deleted conversations,
- * `forgotten` everywhere else. A search does not find these words.
+ * `forgotten` everywhere else. A search does not find these placeholders.
  */
 export const MARKS = { deleted: '[deleted]', forgotten: '[forgotten]' } as const;
 
@@ -26,12 +26,13 @@ export interface AdmittedMessage {
   readonly message: InboundMessage;
   readonly route: ReplyRoute;
   readonly receivedAt: number;
-  /** Whether an owner wrote the message in a direct chat, as decided once by ingress. */
+  /** Whether an owner wrote the message in a direct chat; ingress decides this once. */
   readonly fromOwner?: boolean;
   /** Why ingress accepted the message, for `/why`. */
   readonly reason?: string;
   /**
-   * Until this time (ms), more pieces of the message may arrive, so no turn takes it earlier (F08).
+   * Until this time (ms), more pieces of the message may arrive, so no turn claims it earlier
+   * (F08).
    */
   readonly settlesAt?: number;
   /** The message's trace in `traceparent` format; absent if tracing is off. */
@@ -62,8 +63,8 @@ export interface NewPart extends PartExtras {
   readonly stored?: FileRef;
   readonly bytes?: never;
   /**
-   * Set if the part shows a notice from Parley itself, which the conversation's next turn sees as
-   * written by no person (P18).
+   * Set if the part shows a notice from Parley itself; the conversation's next turn then sees the
+   * notice as written by nobody (P18).
    */
   readonly notice?: { readonly conversationId: string; readonly text: string };
 }
@@ -92,12 +93,11 @@ export interface JournalStep {
   readonly index: number;
   readonly content: unknown;
   /**
-   * Set if this step is the result of a tool call, which is also recorded with the call's approval.
+   * Set if this step is the result of a tool call; the result is also recorded with the call's
+   * approval.
    */
   readonly settles?: { readonly callKey: string; readonly failed: boolean };
-  /**
-   * The step's usage and the account to charge, counted with the step even if the turn fails (G17).
-   */
+  /** The step's usage and the account to charge; it counts even if the turn fails (G17). */
   readonly spends?: { readonly account: SpendAccount; readonly usage: TurnUsage };
   /** When the step was started, in ms, with details for `/why`. */
   readonly timing?: { readonly startedAt: number; readonly facts: StepFacts };
@@ -169,19 +169,19 @@ export interface TurnCommit {
   /** The turn's trace, for its parts. */
   readonly trace?: string | undefined;
   /**
-   * The last step in the turn's journal: the answer, which no run needs to resume from once it is
-   * committed.
+   * The last step in the turn's journal, which contains the answer; once it is committed, no run
+   * resumes from it.
    */
   readonly step?: JournalStep | undefined;
   /** The prompt sent to the model, recorded for people (P17). */
   readonly prompt?: NewPrompt | undefined;
-  /** Set if the turn has no group context to delete. */
+  /** Set if the turn does not have group context to delete. */
   readonly hadNoGroupContext?: boolean;
-  /** Releases the lane in the same transaction if no message waits in it. */
+  /** Releases the lane in the same transaction if no messages are waiting in it. */
   readonly leaves?: boolean;
 }
 
-/** `fenced`: the lease was lost, no row was written, and the work must be discarded. */
+/** `fenced`: the lease was lost, nothing was written, and the work must be discarded. */
 export type CommitResult = 'committed' | 'fenced';
 
 export const INBOX_COLUMNS =
@@ -200,7 +200,7 @@ export function readInboxRow(row: MessageRow): InboxRow {
   return {
     seq: row.seq,
     conversationId: row.conversation_id,
-    message: decodeCheckedJson(InboundMessage, row.message, `message ${row.seq} of the inbox`),
+    message: decodeCheckedJson(InboundMessage, row.message, `inbox message ${row.seq}`),
     route: decodeCheckedJson(ReplyRoute, row.route, `reply route of message ${row.seq}`),
     receivedAt: row.received_at,
     ...(row.from_owner === 1 ? { fromOwner: true } : {}),
@@ -239,14 +239,14 @@ export const INSERT_MESSAGE = `
 
 const ADD = defineStatement(INSERT_MESSAGE);
 
-/** Adds a message that Parley itself writes to a lane. */
+/** Adds a message from Parley itself to a lane. */
 export function addMessage(sql: Sql, message: AdmittedMessage): void {
   sql.send(ADD, toInboxRow(message, 'waiting'));
 }
 
 /**
- * The outcome of a message: the outcome of its turn, or why it had none (`/stop`, withdrawn by its
- * author, a command, replaced by a later message).
+ * The outcome of a message: that of its turn, or the reason why it had none (`/stop`, withdrawn by
+ * its author, a command, replaced by a later message).
  */
 export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command' | 'replaced';
 

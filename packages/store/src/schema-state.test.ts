@@ -24,7 +24,7 @@ describe('databaseState', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('[U02] works while a process has the database open, and afterwards', async () => {
+  it('[U02] works while a process has the database open, and after it was closed', async () => {
     const store = await open();
     expect(await state()).toMatchObject({ kind: 'current' });
     await store.close();
@@ -34,7 +34,7 @@ describe('databaseState', () => {
     expect(readdirSync(folder)).toEqual(['parley.db']);
   });
 
-  it('[U02] leaves a schema unchanged that opening would migrate', async () => {
+  it('[U02] does not change a schema that opening the database would migrate', async () => {
     await (await open()).close();
     const sqlite = new DatabaseSync(path);
     sqlite.exec('delete from parley_migration');
@@ -66,7 +66,7 @@ describe('databaseState', () => {
 const [, postgres] = listBothDatabases(inject('postgresUrl'));
 
 describe.runIf(postgres?.available)('databaseState on PostgreSQL', () => {
-  it('[U02] creates no tables', async () => {
+  it('[U02] does not create tables', async () => {
     if (postgres === undefined) return;
     onTestFinished(() => postgres.dispose());
     await postgres.openBare();

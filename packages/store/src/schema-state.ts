@@ -20,8 +20,7 @@ export interface DatabaseState {
 }
 
 /**
- * Checking a larger file takes longer than a person would wait; damage in it is detected during
- * use.
+ * Checking a larger file takes too long for a waiting person; damage in it is detected during use.
  */
 const LARGEST_CHECKED_BYTES = 256 * 1024 * 1024;
 
@@ -62,7 +61,7 @@ function inspectFile({
 /** Runs SQLite's built-in check on the file, over a read-only connection. */
 function refuseDamaged(path: string, name: string): void {
   try {
-    // Without a log, no process has the file open. SQLite creates no side files for a database
+    // Without a log, no process has the file open. SQLite does not create side files for a database
     // opened as immutable.
     const hasLog = existsSync(`${path}-wal`);
     const url = pathToFileURL(path);

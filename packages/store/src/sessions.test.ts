@@ -15,14 +15,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[S07] keeps the first value of a snapshot', async () => {
+    it('[S07] keeps the first value of each snapshot', async () => {
       expect(await store.pins.fix(place(0), 'skills', { names: ['a'] }, 1)).toEqual({
         names: ['a'],
       });
       expect(await store.pins.fix(place(0), 'skills', { names: [] }, 2)).toEqual({ names: ['a'] });
     });
 
-    it('[S07] accepts the value of only one of two turns that run at the same moment', async () => {
+    it('[S07] accepts a value from only one of two turns that run at the same moment', async () => {
       const [one, two] = await Promise.all(
         ['x', 'y'].map((value) => store.pins.fix(place(0), 'persona', value, 1)),
       );
@@ -74,12 +74,12 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[G11] writes a summary once when two processes claim it at the same time', async () => {
+    it('[G11] are written once when two processes claim the same one simultaneously', async () => {
       const both = ['one', 'two'].map((by) => store.summaries.claim(task, { ...claimed, by }));
       expect((await Promise.all(both)).toSorted()).toEqual([false, true]);
     });
 
-    it("[G11] lets another process claim a summary after a claim expired, and rejects the first claimant's result", async () => {
+    it("[G11] can be claimed by another process once a claim has expired, and the first claimant's result is rejected", async () => {
       await store.summaries.claim(task, claimed);
       expect(await store.summaries.latest(place)).toBeNull();
       const later = { ...claimed, by: 'two', now: 10 };
@@ -94,7 +94,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, { ...later, impatient: true })).toBe(false);
     });
 
-    it('[G11] retries a failed summary some time later, or immediately when a person asks', async () => {
+    it('[G11] can be tried again some time after a failure, or immediately if a person asks', async () => {
       await store.summaries.claim(task, claimed);
       const impatient = { ...claimed, by: 'two', impatient: true };
       expect(await store.summaries.claim(task, impatient)).toBe(false);
@@ -104,14 +104,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, impatient)).toBe(true);
     });
 
-    it('[G11] lets a summary be claimed if the clock was set back by more than the longest claim', async () => {
+    it('[G11] can be claimed if the clock was set back by more than the longest claim', async () => {
       database.setTime(60 * 60_000);
       await store.summaries.claim(task, claimed);
       database.setTime(0);
       expect(await store.summaries.claim(task, { ...claimed, by: 'two' })).toBe(true);
     });
 
-    it('[G11] [G16] lets a summary be claimed again after a restart if no other process is running', async () => {
+    it('[G11] [G16] can be claimed again after a restart if no other process is running', async () => {
       await store.summaries.claim(task, claimed);
       await store.summaries.releaseAll();
       const later = { ...claimed, by: 'two', now: 1 };
@@ -123,7 +123,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, later)).toBe(false);
     });
 
-    it('[G11] [W02] stores separate summaries for each kind of reader, session, conversation and day', async () => {
+    it('[G11] [W02] are stored separately for each kind of reader, session, conversation and day', async () => {
       const write = async (one: SummaryTask, reaches: number) => {
         await store.summaries.claim(one, claimed);
         await store.summaries.finish(one, 'one', { content, reaches });
@@ -138,7 +138,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.summaries.ofDay(place, '2026-11-21')).toBeNull();
     });
 
-    it('[G11] read the history from either end, and by time', async () => {
+    it('[G11] are based on history that can be read from either end and by time', async () => {
       const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, createAnswer('t1', ['a', 'b', 'c']), 7);
       const words = (entries: readonly { readonly content: unknown }[]) =>

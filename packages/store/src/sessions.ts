@@ -15,15 +15,16 @@ export interface SnapshotKey {
 }
 
 /**
- * Values that stay fixed for the rest of a session (S07), and its opened tool groups: the table
- * `session_snapshot`, which only turns write. Nearly every call finds its value, so the first read takes no write lock.
+ * Values that stay fixed for the rest of a session (S07), and its opened tool groups, stored in the
+ * `session_snapshot` table, which only turns write. The value is nearly always there, so the first
+ * read does not acquire a write lock.
  */
 export function createPinRepository(database: Database) {
   return {
     /**
-     * Returns the value under `key`: the first one stored, or `content` if none is stored yet.
-     * `content` must be representable as JSON. Values from earlier sessions in the conversation are
-     * removed by the same call.
+     * Returns the value under `key`: the value that was stored first, or `content` if none is
+     * stored yet. `content` must be representable as JSON. The same call removes values from the
+     * conversation's earlier sessions.
      */
     async fix(place: SnapshotKey, key: string, content: unknown, now: number): Promise<unknown> {
       const pinned = await database.read((sql) => sql.get(PINNED, { ...place, key }));
@@ -98,10 +99,11 @@ export interface SummaryKey extends SnapshotKey {
 }
 
 export interface SummaryTask extends SummaryKey {
-  /** `history` covers a session from its start, `day` one day of it. */
+  /** `history` covers a session from its start; `day` covers one day of a session. */
   readonly kind: 'history' | 'day';
   /**
-   * Identifies the summary among those of the same kind: where the previous one ends, or the date.
+   * Identifies the summary among those of the same kind: where the previous summary ends, or the
+   * date.
    */
   readonly mark: string;
 }
@@ -125,12 +127,12 @@ interface SummaryClaim {
 
 /**
  * Conversation summaries. Each summary is written once and changed only to forget text; a longer
- * summary is a separate row. The unique key of the table `summary` decides which process writes
- * one, instead of a prior query.
+ * summary is a separate row. The unique key of the `summary` table decides which process writes a
+ * summary, rather than a prior query.
  */
 export function createSummaryRepository(database: Database, sharedClock: SharedClock) {
   return {
-    /** Reads a session's furthest-reaching summary; null if there is none. */
+    /** Reads the session's summary that reaches furthest; null if there is none. */
     async latest(place: SummaryKey): Promise<StoredSummary | null> {
       return toStoredSummary(await database.read((sql) => sql.get(LATEST, place)));
     },
@@ -152,7 +154,10 @@ export function createSummaryRepository(database: Database, sharedClock: SharedC
       const params = { ...task, ...summary, by, content: encodeJson(summary.content) };
       return (await database.change('power-cut', FINISH, params)) > 0;
     },
-    /** Releases a claim, so that no process tries again within `pauseMs` unless it is impatient. */
+    /**
+     * Releases a claim, so that no process tries again within `pauseMs`, except a process that must
+     * not wait.
+     */
     async postpone(task: SummaryTask, by: string, pauseMs: number): Promise<void> {
       await database.change('power-cut', POSTPONE, {
         ...task,
@@ -161,7 +166,7 @@ export function createSummaryRepository(database: Database, sharedClock: SharedC
         moment: sharedClock(),
       });
     },
-    /** Releases all claims; only for a process that runs alone. */
+    /** Releases all claims; meant only for a process that runs alone. */
     async releaseAll(): Promise<void> {
       await database.change('power-cut', RELEASE_ALL);
     },
@@ -224,8 +229,8 @@ export const TodoItem = z.object({ text: z.string(), state: z.enum(['open', 'doi
 const Items = z.array(TodoItem);
 
 /**
- * The sessions' to-do lists (G12), table `todo_list`. A conversation has one to-do list, which
- * belongs to its newest session.
+ * The sessions' to-do lists (G12), stored in the `todo_list` table. A conversation has one to-do
+ * list, which belongs to its newest session.
  */
 export type TodoRepository = ReturnType<typeof createTodoRepository>;
 

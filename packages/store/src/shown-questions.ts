@@ -16,7 +16,7 @@ export interface ShownQuestion {
   readonly approval: Approval;
   /**
    * Undefined if the question was not shown in this chat and topic, or if too many parts have been
-   * sent since.
+   * sent after it.
    */
   readonly shown: ShownPart | undefined;
 }
@@ -30,21 +30,21 @@ export interface ShownPart {
   readonly messageId: string | null;
   readonly sendingAt: number | null;
   /**
-   * Whether no other part that can be answered has been sent to this chat since. Answers to
-   * commands do not count, because they contain no question.
+   * Whether this is the last part in the chat that can be answered. Answers to commands do not
+   * count, because they do not contain questions.
    */
   readonly isLast: boolean;
 }
 
 type ChatLocation = Pick<InboundMessage, 'channel' | 'account' | 'chat'>;
 
-/** The number of a chat's newest parts that are searched for a question. */
+/** How many of a chat's newest parts are searched for a question. */
 const RECENT_PARTS = 60;
 
 /**
  * A conversation's open approvals, with their questions as shown in a chat (G05). A typed "yes"
- * counts only for a question that the chat still shows in full. Reads the tables `approval` and
- * `outbox`.
+ * counts only for a question that the chat still shows in full. Reads the `approval` and `outbox`
+ * tables.
  */
 export function createShownQuestions(database: Database) {
   return {

@@ -23,7 +23,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         ...{ createdAt: 10, usedAt: 10, expiresAt: 100 },
       });
 
-    it('[U03] gives sign-ins unique names and finds them by the hash of their token', async () => {
+    it('[U03] keeps sign-in names unique, and finds sign-ins by the hash of their token', async () => {
       expect(await store.signIns.add(signIn('ann', { role: 'owner' }))).toBe('added');
       expect(await store.signIns.add({ ...signIn('bob'), id: 'x', hash: 'x' })).toBe('taken');
       expect(await store.signIns.add(signIn('BOB'))).toBe('taken');
@@ -32,13 +32,13 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.signIns.find('x')).toBeNull();
     });
 
-    it('[U03] keeps the latest use of a sign-in, even if another gateway reports an earlier one afterwards', async () => {
+    it("[U03] keeps a sign-in's latest use, even if another gateway reports an earlier use afterwards", async () => {
       await store.signIns.use('hash of bob', 30);
       await store.signIns.use('hash of bob', 20);
       expect(await store.signIns.find('hash of bob')).toMatchObject({ usedAt: 30 });
     });
 
-    it("[U03] ends only a revoked sign-in's own sessions", async () => {
+    it('[U03] ends only the sessions of the sign-in that was revoked', async () => {
       await session('a', 'hash of bob');
       await session('b', 'hash of bob');
       await session('c', 'the token');

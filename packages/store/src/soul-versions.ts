@@ -6,8 +6,8 @@ export type SoulAuthor = 'seed' | 'agent' | 'person';
 
 /**
  * `proposed`: the version has not been evaluated yet. `refused` or `passed`: the result of the
- * evaluation. `applied`: the version is in use; only one can be. `replaced`: another version is in
- * use instead, or was applied first.
+ * evaluation. `applied`: the version is in use, and it is the only one. `replaced`: another version
+ * took its place, or was applied before it.
  */
 export type SoulState = 'proposed' | 'refused' | 'passed' | 'applied' | 'vetoed' | 'replaced';
 
@@ -16,19 +16,19 @@ export interface SoulFinding {
   readonly rule: string;
   /** The points deducted from the score. */
   readonly points: number;
-  /** Whether a text with this finding fails regardless of its score. */
+  /** Whether text with this finding fails regardless of its score. */
   readonly blocks: boolean;
   readonly text: string;
 }
 
-/** One version of an agent’s SOUL.md, or a proposal for one (W06); times are in ms. */
+/** One version of an agent's SOUL.md, or a proposed version (W06); times are in ms. */
 export interface SoulVersion {
   readonly agent: string;
   /** The version number; 0 is the seed. */
   readonly number: number;
-  /** The text without front matter. */
+  /** The text, excluding the front matter. */
   readonly text: string;
-  /** The file's front matter with its delimiter lines; empty if it had none. */
+  /** The file's front matter with its delimiter lines; empty if there is none. */
   readonly head: string;
   readonly author: SoulAuthor;
   /** The author's id, such as `telegram:42`, or another description of the author. */
@@ -36,7 +36,7 @@ export interface SoulVersion {
   readonly reason: string;
   /** The version that this one was written against; null for the seed. */
   readonly basedOn: number | null;
-  /** The line-by-line difference from that version. */
+  /** The line-by-line difference from the version that it was written against. */
   readonly diff: string;
   /** The score from 0 to 100; null until the version has been evaluated. */
   readonly score: number | null;
@@ -54,7 +54,10 @@ export interface SoulVersion {
 
 export interface NewSoulVersion
   extends Pick<SoulVersion, 'text' | 'head' | 'by' | 'reason' | 'basedOn' | 'diff'> {
-  /** The call, command or edit that proposes the version; repeating it finds the same version. */
+  /**
+   * The call, command or edit that proposes the version; a repeated proposal finds the same
+   * version.
+   */
   readonly askedBy: string;
   readonly author: 'agent' | 'person';
 }
@@ -113,7 +116,7 @@ const LOCK = defineStatement(`
   readonly next: number;
 }>();
 
-/** Applies a version and replaces the one in use. */
+/** Applies a version and marks the previous one as replaced. */
 export function applyVersion(
   sql: Sql,
   change: SoulChange,

@@ -38,7 +38,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return proposal.version.number;
     };
 
-    it('[W06] creates the seed v0-seed once for each agent and puts it in use', async () => {
+    it('[W06] creates version 0 once for each agent and puts it in use', async () => {
       expect(await store.souls.seed('main', { text: 'Be evil.', head: '', by: null }, 2)).toBe(
         false,
       );
@@ -50,7 +50,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.unnotified('main')).toEqual([]);
     });
 
-    it('[W06] creates only one seed in two simultaneous starts', async () => {
+    it('[W06] creates only one version 0 when two processes start simultaneously', async () => {
       const seeds = ['a', 'b', 'c'].map((text) =>
         store.souls.seed('new', { text, head: '', by: null }, 1),
       );
@@ -58,7 +58,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.list('new', 9)).toHaveLength(1);
     });
 
-    it('[W06] stores text, diff, reason and author of a proposal, and one proposal per call', async () => {
+    it("[W06] stores a proposal's text, diff, reason and author, and only one proposal per call", async () => {
       const first = await propose('t1.0.0');
       expect(first).toMatchObject({ kind: 'proposed', version: { number: 1, state: 'proposed' } });
       const again = await propose('t1.0.0', { text: 'another' });
@@ -68,13 +68,13 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       );
     });
 
-    it('[W06] gives separate numbers to versions that are proposed simultaneously', async () => {
+    it('[W06] assigns separate numbers to versions that are proposed simultaneously', async () => {
       await Promise.all(['a', 'b', 'c', 'd'].map((key) => propose(key)));
       const numbers = (await store.souls.list('main', 9)).map(({ number }) => number);
       expect(numbers).toEqual([4, 3, 2, 1, 0]);
     });
 
-    it("[W06] limits the agent's open proposals, and drops a person’s oldest one to make room", async () => {
+    it("[W06] limits the agent's open proposals, and drops a person's oldest proposal to make room", async () => {
       await propose('a', {}, 2);
       await propose('b', {}, 2);
       expect(await propose('c', {}, 2)).toEqual({ kind: 'full' });
@@ -88,7 +88,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[W06] records an evaluation once, with score and findings, and whether it was reported', async () => {
+    it('[W06] records an evaluation once, with its score and findings, and whether the owner was notified', async () => {
       await propose('a');
       expect((await store.souls.unjudged('main')).map(({ number }) => number)).toEqual([1]);
       const refused: SoulVerdict = { ...PASSED, state: 'refused', score: 20, findings: [FINDING] };
@@ -103,7 +103,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.unnotified('main')).toEqual([]);
     });
 
-    it('[W06] applies a version only after it passed, and only over the version it was written for', async () => {
+    it('[W06] applies a version only if it passed, and only over the version that it was written against', async () => {
       await propose('a');
       expect(await store.souls.apply('main', 1, 'telegram:1', 0, 5)).toBe(false);
       await store.souls.judge('main', 1, PASSED, 3);
@@ -121,7 +121,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.wasApplied('main', 'Be evil.')).toBe(false);
     });
 
-    it('[W06] applies only one of two versions at the same time', async () => {
+    it('[W06] applies only one of two versions when both are applied at the same time', async () => {
       const [one, two] = [await pass('a'), await pass('b')];
       const done = await Promise.all([
         store.souls.apply('main', one, null, 0, 5),
@@ -130,7 +130,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(done.filter(Boolean)).toHaveLength(1);
     });
 
-    it('[W06] keeps a version vetoed after it becomes due and after a second veto', async () => {
+    it('[W06] does not apply a vetoed version after it becomes due or after a second veto', async () => {
       const number = await pass('a');
       expect((await store.souls.due('main', 99)).length).toBe(0);
       expect((await store.souls.due('main', 100)).length).toBe(1);

@@ -21,10 +21,10 @@ import {
 } from './soul-versions.ts';
 
 /**
- * The versions of SOUL.md (W06): the tables `soul` and `soul_version`. The tables are
+ * The versions of SOUL.md (W06), stored in the tables `soul` and `soul_version`. The tables are
  * authoritative; the file is a copy. The evolution service writes them, and the prompt reads the
  * version in use. Every change checks the current state and sets the next one in the same
- * transaction, so only one of two simultaneous changes happens.
+ * transaction, so that only one of two simultaneous changes succeeds.
  */
 export type SoulRepository = ReturnType<typeof createSoulRepository>;
 
@@ -34,7 +34,9 @@ export function createSoulRepository(database: Database) {
     /** Creates version 0; false if the agent already has a version. */
     seed: (agent: string, soul: Pick<SoulVersion, 'text' | 'head' | 'by'>, now: number) =>
       database.write((sql) => seedSoul(sql, agent, soul, now)),
-    /** `most` limits the agent’s open proposals; a person’s oldest one is dropped to make room. */
+    /**
+     * `most` limits the agent's open proposals; a person's oldest proposal is dropped to make room.
+     */
     propose: (agent: string, soul: NewSoulVersion, most: number, now: number) =>
       database.write((sql) => proposeSoul(sql, agent, { soul, most, now })),
     /**
@@ -66,11 +68,11 @@ export function createSoulRepository(database: Database) {
     ) => database.write((sql) => closeSoul(sql, { agent, number, now }, state, by)),
     /**
      * Adds and applies a version with the text of the earlier version `to`. Returns null if
-     * `basedOn` is no longer in use, or if `to` never was.
+     * `basedOn` is no longer in use, or if `to` was never in use.
      */
     rollback: (agent: string, order: SoulRollback, now: number) =>
       database.write((sql) => rollbackSoul(sql, agent, order, now)),
-    /** Stores new front matter from the file without changing the text. */
+    /** Stores changed front matter from the file; the text stays the same. */
     keepHead: async (agent: string, number: number, head: string): Promise<void> => {
       await database.change('power-cut', KEEP_HEAD, { agent, number, head });
     },
@@ -120,8 +122,8 @@ function createSoulLookups(database: Database) {
       await database.change('power-cut', RESTART_VETO_TIME, { agent, now });
     },
     /**
-     * One query returns the version in use, and whether any version waits for evaluation, for its
-     * due time or for its notice.
+     * One query returns the version in use, and whether any version still has to be evaluated,
+     * applied or reported.
      */
     status: (agent: string, now: number): Promise<SoulStatus> =>
       database.read(async (sql) => {
@@ -166,7 +168,7 @@ async function seedSoul(
 ): Promise<boolean> {
   if ((await lockSoul(sql, agent)) > 0) return false;
   const seed = { askedBy: 'seed', author: 'seed', basedOn: null, diff: '' } as const;
-  const reason = 'what SOUL.md said at first';
+  const reason = 'the initial content of SOUL.md';
   const { number } = await addVersion(sql, agent, { ...soul, ...seed, reason }, now);
   applyVersion(sql, { agent, number, now }, { by: null, unnotified: 0 });
   return true;
@@ -261,7 +263,7 @@ const CLOSE = defineStatement(`
   update soul_version set state = :state, decided_by = :by, applies_at = null, unnotified = 0
   where agent = :agent and number = :number and state in ('proposed', 'passed')`);
 
-/** Applies the text of an earlier version again, as a new version. */
+/** Adds a new version with the text of an earlier version, and applies it. */
 async function rollbackSoul(
   sql: Sql,
   agent: string,
@@ -275,8 +277,8 @@ async function rollbackSoul(
   const earlier = await versionOf(sql, agent, to);
   if (inUse === null || inUse.number !== order.basedOn) return null;
   if (earlier === null || earlier.appliedAt === null) return null;
-  // The current front matter is kept, because returning to an older text must not loosen
-  // restrictions added since.
+  // The current front matter is kept, because returning to older text must not undo restrictions
+  // that were added later.
   const soul = { ...order, text: earlier.text, head: inUse.head, author: 'person' } as const;
   const { number } = await addVersion(sql, agent, soul, now);
   const verdict = { score: earlier.score, findings: encodeJson(earlier.findings) };

@@ -55,7 +55,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[G17] counts cached input at its share of the price, both for steps and for the rest', async () => {
+    it('[G17] counts cached input at its share of the price, in steps and in the commit', async () => {
       await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
       const step = {
@@ -106,7 +106,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.turns.totals(0)).toMatchObject({ stopped: 1, inputTokens: 4 });
     });
 
-    it('[G17] counts unrequested work in the total but for no person', async () => {
+    it("[G17] adds unrequested work to the total but not to a person's usage", async () => {
       await spent(ADA);
       await store.spend.add(
         { day: ADA.day, personId: '', groupId: null },

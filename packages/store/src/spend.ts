@@ -8,7 +8,7 @@ export interface TurnUsage {
   /** The number of `inputTokens` that came from the provider's cache. */
   readonly cachedInputTokens?: number | undefined;
   /**
-   * The fraction of a cached token that counts against caps (G17), according to its price; 1 when
+   * The fraction at which a cached token counts against caps (G17), according to its price; 1 when
    * absent.
    */
   readonly cachedShare?: number | undefined;
@@ -18,7 +18,7 @@ export interface TurnUsage {
 
 /**
  * Model usage as it counts against caps: input and output tokens together, with cached tokens at
- * their share of the price, and US dollars where prices are known.
+ * their share of the price, and the cost in US dollars if the price is known.
  */
 export interface CountedUsage {
   readonly tokens: number;
@@ -32,7 +32,10 @@ export interface CountedUsage {
 export interface SpendAccount {
   /** The day in the agent's time zone, for example `2026-11-21`. */
   readonly day: string;
-  /** `channel:userId`; empty if no person asked, as for a summary of a long conversation. */
+  /**
+   * `channel:userId`; empty if a person did not request the work, such as the summary of a long
+   * conversation.
+   */
   readonly personId: string;
   /** `channel:account:chatId`; null in direct chats. */
   readonly groupId: string | null;
@@ -41,8 +44,8 @@ export interface SpendAccount {
 }
 
 /**
- * One day's spending by one person, in one group, and in total: for all agents, and in `ofAgent`
- * for the account's agent.
+ * One day's spending by one person, by one group, and in total, both for all agents and (in
+ * `ofAgent`) for the account's agent.
  */
 export interface SpentOfDay extends SpentOnAgents {
   readonly ofAgent: SpentOnAgents;
@@ -61,8 +64,8 @@ type CountedTokens = Pick<
 >;
 
 /**
- * Tokens and money per person, group and day (G17), table `spend`. Turn steps and commits add to
- * the table; the budget check before a turn and status read it.
+ * Tokens and money per person, group and day (G17), stored in the `spend` table. Turn steps and
+ * commits add to the table; the budget check before a turn and status read it.
  */
 export function createSpendRepository(database: Database) {
   return {
@@ -84,7 +87,7 @@ export function createSpendRepository(database: Database) {
       return { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 };
     },
 
-    /** Adds usage outside a turn's steps, or usage that no step could store. */
+    /** Adds usage outside a turn's steps, or usage that steps could not store. */
     async add(account: SpendAccount, usage: CountedTokens): Promise<void> {
       await database.change('process', ADD, toSpendParameters(account, usage));
     },
@@ -121,14 +124,14 @@ function sumSpent(rows: readonly AccountRow[], { groupId }: SpendAccount): Spent
   };
 }
 
-/** The value of the column `agent` for the default agent. */
+/** The value of the `agent` column for the default agent. */
 const DEFAULT_AGENT = '';
 
-/** The value of the column `group_id` outside groups, because a key column must not be null. */
+/** The value of the `group_id` column outside groups, because a key column must not be null. */
 const NO_GROUP = '';
 
 /**
- * Computes the input tokens that count against caps: uncached ones in full, and cached ones at
+ * Computes the input tokens that count against caps: uncached tokens in full, and cached tokens at
  * their share.
  */
 export function countInputTokens({

@@ -65,7 +65,7 @@ export async function stopLane(
 }
 
 /**
- * Like `stopLane`, for a person who may stop only their own work: the running turn if all of its
+ * Like `stopLane`, for a person who may stop only their own work: the running turn, if all of its
  * messages are theirs, and their own waiting messages.
  */
 export async function stopOwnTurn(
@@ -110,8 +110,8 @@ async function stopRunningTurn(
 
 /**
  * Ends all running sub-agents in a conversation with people and returns their lanes; with `parent`,
- * only those that it started directly. The caller has locked the conversation. Lanes closer to the
- * conversation are written first, so that processes cannot deadlock.
+ * ends only those that it started directly. The caller has locked the conversation. Lanes closer to
+ * the conversation are written first, so that processes cannot deadlock.
  */
 export async function stopSubAgents(
   sql: Sql,
@@ -138,7 +138,8 @@ const UNDONE = defineStatement(`
 >();
 
 /**
- * Once the epoch is raised, the running worker can write nothing more, and the next one may start.
+ * Once the epoch is raised, the running worker cannot write anything more, and the next worker may
+ * start.
  */
 const FENCE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null

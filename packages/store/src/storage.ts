@@ -15,7 +15,7 @@ export interface TableUse {
   readonly table: string;
   readonly bytes: number;
   readonly rows: number;
-  /** The age limits that apply to the table, or a text that explains what limits it. */
+  /** The age limits that apply to the table, or a description of what else limits it. */
   readonly bound: readonly (keyof RetentionAges)[] | string;
   /** The rows and bytes that the next thorough round would remove. */
   readonly old: { readonly rows: number; readonly bytes: number };
@@ -23,15 +23,15 @@ export interface TableUse {
 
 /** The space used by a database. */
 export interface StorageUse {
-  /** Tables with their use of space, largest first. */
+  /** Tables and the space they use, largest first. */
   readonly tables: readonly TableUse[];
   /** The size of the database on disk, in bytes, without SQLite's log. */
   readonly bytes: number;
   /** The number of bytes that are free for new rows; null if the database does not report it. */
   readonly freeBytes: number | null;
   /**
-   * The message files in the folder beside the database; null if they are in the table
-   * `file_piece`.
+   * The message files in the folder beside the database; null if they are in the `file_piece`
+   * table.
    */
   readonly files: FolderUse | null;
 }
@@ -135,8 +135,8 @@ async function measurePostgres(database: Database): Promise<DatabaseSizes> {
 
 /**
  * Measures the size of the stored rows in bytes, accurately enough to compare it with `most`.
- * PostgreSQL returns no space to the disk and does not report how much of a file is free, so there
- * the size is the number of rows times the size of the newest ones.
+ * PostgreSQL does not return space to the disk or report how much of a file is free, so the size is
+ * estimated there as the number of rows times the size of the newest rows.
  */
 export async function measureBytesUsed(database: Database, most: number): Promise<number> {
   if (database.dialect === 'sqlite') {

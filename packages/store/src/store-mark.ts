@@ -1,4 +1,4 @@
-/** Identifies a database and its progress, because its counter only rises. */
+/** Identifies a database and how far it has advanced; the counter only rises. */
 export interface StoreMark {
   readonly name: string;
   readonly counter: number;

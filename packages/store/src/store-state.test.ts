@@ -72,7 +72,9 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       return one;
     }
 
-    /** Leaves a claimed message, a waiting one, an unsent part, and an adapter's read position. */
+    /**
+     * Leaves a claimed message, a waiting message, an unsent part, and an adapter's read position.
+     */
     async function leaveWork() {
       await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
@@ -138,7 +140,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(setbacks).toMatchObject([{ turns: 2, parts: 1 }]);
     });
 
-    it('[D01] reports no rollback after a restore, which has already held the unfinished work', async () => {
+    it('[D01] does not report a rollback after a restore, which has already held the unfinished work', async () => {
       await leaveWork();
       await query(database, "update store_state set name = 'restored', counter = 0");
       await store.state.advance();

@@ -3,7 +3,9 @@ import type { ForgottenValues, HeldBack } from './backup/settle-unfinished.ts';
 import { type Database, defineStatement, type Sql, type WriteTransaction } from './database.ts';
 import { judgeMark, type StoreMark } from './store-mark.ts';
 
-/** The last time the database was found to have been rolled back, and the work that was held. */
+/**
+ * The last time the database was found to have been rolled back, and the work that was held back.
+ */
 export interface Setback {
   /** The number of rollbacks detected so far. */
   readonly count: number;
@@ -19,8 +21,8 @@ export interface StateDeps {
   /** Adapter values to drop when the database was rolled back, as after a restore. */
   readonly forget: readonly ForgottenValues[];
   /**
-   * Called when this process has detected a rollback of the database, after all affected work was
-   * held.
+   * Called when this process has detected that the database was rolled back, and all affected work
+   * has been held back.
    */
   readonly onSetback: (setback: Setback) => void;
 }
@@ -36,9 +38,9 @@ const BEYOND_LOST_MARKS = 1_000_000_000;
 type FoundMark = StoreMark & { readonly setbacks: number };
 
 /**
- * Detects that a database was rolled back, using the table `store_state`. The counter is raised
- * together with other periodic writes of each process, never with a message. The counter is
- * compared on each new connection before it runs any query, because a failover breaks all
+ * Detects that a database was rolled back, using the `store_state` table. Each process raises the
+ * counter together with other periodic writes, never with a message. The counter is compared on
+ * each new connection before the connection runs any query, because a failover breaks all
  * connections.
  */
 export class StoreState {
@@ -53,7 +55,9 @@ export class StoreState {
     this.#deps = deps;
   }
 
-  /** The highest mark that this process has seen, to be stored where it survives the process. */
+  /**
+   * The highest mark that this process has seen, to be stored in a place that outlives the process.
+   */
   get seen(): StoreMark | null {
     return this.#seen;
   }
@@ -121,8 +125,8 @@ export class StoreState {
   }
 
   /**
-   * Names a database without a name: a new database, or, if this process has seen an earlier mark,
-   * a copy from before databases had names.
+   * Gives a name to a database that has none: a new database or, if this process has seen an
+   * earlier mark, a copy from before databases had names.
    */
   async #introduce(before: StoreMark | null): Promise<void> {
     const { newId } = this.#deps;
@@ -160,7 +164,8 @@ export class StoreState {
       };
     });
     if (done === null) {
-      // Another process was first and has raised the counter above the value seen by this one.
+      // Another process was faster and has raised the counter above the value that this process has
+      // seen.
       this.#seen = null;
       return;
     }
@@ -182,7 +187,7 @@ const LOCK = defineStatement(
   `select ${MARK} from store_state where id = 1 /*pg for update*/`,
 ).rows<FoundMark>();
 
-/** Inserts the row for a new database, or for one that a restore has filled. */
+/** Inserts the row for a new database or for a restored one. */
 export const INTRODUCE = defineStatement(`
   insert into store_state (id, name, counter, setbacks) values (1, :name, :counter, 0)
   on conflict (id) do nothing`);

@@ -8,6 +8,7 @@ import { createAccountPauseRepository, createSeenGroupRepository } from './accou
 import { createAgentFileRepository } from './agent-files.ts';
 import { createApprovalRepository } from './approvals.ts';
 import { createAttachmentRepository } from './attachments.ts';
+import { createBranchRepository } from './branches.ts';
 import { createConversationMarks } from './conversation-marks.ts';
 import { createConversationViews } from './conversation-views.ts';
 import { createCronJobRepository } from './cron-jobs.ts';
@@ -34,6 +35,7 @@ import {
 } from './processes.ts';
 import { createPromptRepository } from './prompts.ts';
 import { createReactionRepository } from './reactions.ts';
+import type { RecordedTurnRepository } from './recorded-turns.ts';
 import { createAuditRepository, createBacklogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
 import { createPinRepository, createSummaryRepository, createTodoRepository } from './sessions.ts';
@@ -72,8 +74,8 @@ interface StoreParts {
 }
 
 /**
- * Creates the repositories of an open and migrated database; `folder` is where files are stored, or
- * null for the database itself.
+ * Creates the repositories of an open and migrated database; `folder` is the folder for files, or
+ * null if the database stores them.
  */
 export function createStore(
   database: WatchedDatabase,
@@ -109,9 +111,7 @@ export function createStore(
     reactions: createReactionRepository(database),
     decisions: createDecisionRepository(database),
     why: createWhyRepository(database),
-    conversations: createConversationViews(database, sharedClock),
-    conversationMarks: createConversationMarks(database),
-    takeovers: createTakeoverRepository(database, newId, sharedClock),
+    ...createConversationRepositories(database, newId, sharedClock),
     links: createLinkRepository(database),
     pins: createPinRepository(database),
     spend: createSpendRepository(database),
@@ -119,8 +119,8 @@ export function createStore(
     prompts,
     ...ofAgent(undefined),
     /**
-     * Returns the repositories together with those of an agent's own data: memories and forgetting
-     * (F14).
+     * Returns the shared repositories together with those for an agent's own data: memories and
+     * forgetting (F14).
      */
     ofAgent,
     subAgents: createSubAgentRepository(database, newId),
@@ -133,8 +133,7 @@ export function createStore(
     pageSessions: createPageSessionRepository(database),
     signIns: createSignInRepository(database),
     audit: createAuditRepository(database),
-    usage: createUsageRepository(database),
-    retention: createRetention(database, folder, sharedClock),
+    ...createRarelyUsed(database, folder, sharedClock),
     pairing: createPairingRepository(database, newId),
     seenGroups: createSeenGroupRepository(database),
     accountPauses: createAccountPauseRepository(database),
@@ -149,19 +148,52 @@ export function createStore(
      * `/readyz`.
      */
     ping: () => database.check(),
-    /** The failure of the whole database found by earlier queries, or null; runs no query. */
+    /**
+     * The failure of the whole database that earlier queries found, or null; does not run a query.
+     */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
   };
 }
 
-/** The usage queries are loaded on first use, because no message needs them. */
-function createUsageRepository(database: WatchedDatabase): UsageRepository {
+/** What the page and the command line read and change in conversations. */
+function createConversationRepositories(
+  database: WatchedDatabase,
+  newId: NewId,
+  sharedClock: SharedClock,
+) {
   return {
-    sums: async (query) => (await import('./usage.ts')).readUsageSums(database, query),
-    hours: async (until, hours) =>
-      (await import('./usage.ts')).readUsageHours(database, until, hours),
-    highest: async (day) => (await import('./usage.ts')).readHighestSpend(database, day),
+    conversations: createConversationViews(database, sharedClock),
+    conversationMarks: createConversationMarks(database),
+    branches: createBranchRepository(database, newId),
+    takeovers: createTakeoverRepository(database, newId, sharedClock),
+  };
+}
+
+/** Repositories whose queries are loaded on first use, because no message needs them. */
+function createRarelyUsed(
+  database: WatchedDatabase,
+  folder: string | null,
+  sharedClock: SharedClock,
+): {
+  readonly usage: UsageRepository;
+  readonly retention: RetentionRepository;
+  readonly recordedTurns: RecordedTurnRepository;
+} {
+  return {
+    usage: {
+      sums: async (query) => (await import('./usage.ts')).readUsageSums(database, query),
+      hours: async (until, hours) =>
+        (await import('./usage.ts')).readUsageHours(database, until, hours),
+      highest: async (day) => (await import('./usage.ts')).readHighestSpend(database, day),
+    },
+    retention: createRetention(database, folder, sharedClock),
+    recordedTurns: {
+      ofTurn: async (turnId) =>
+        (await import('./recorded-turns.ts')).readRecordedTurn(database, turnId),
+      past: async (...of) =>
+        (await import('./recorded-turns.ts')).readRecordedPast(database, ...of),
+    },
   };
 }
 

@@ -80,7 +80,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         reader: 'owner',
         state: 'running',
       });
-      // No message of the sub-agent appears in the chat that it works for.
+      // None of the sub-agent's messages appear in the chat that it works for.
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       expect(await store.inbox.recent(chat, 9)).toHaveLength(1);
     });
@@ -142,7 +142,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await state('a')).toBe('running');
     });
 
-    it('[G07] lets sub-agents delegate to one more level, but no deeper', async () => {
+    it('[G07] allows sub-agents to delegate to one more level, but not deeper', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await start('b', { turnId: 's1' })).kind).toBe('started');
@@ -195,7 +195,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('[G07] sends no sub-agent report to a session that was restarted', async () => {
+    it("[G07] does not send a sub-agent's report to a session that was restarted", async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
@@ -210,7 +210,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await state('a')).toBe('running');
     });
 
-    it('lets a sub-agent end and be stopped at the same moment', async () => {
+    it('handles a sub-agent that ends and is stopped at the same moment', async () => {
       for (let round = 0; round < 5; round += 1) {
         const id = `r${round}`;
         await store.inbox.accept(createMessage(`m${id}`, id));

@@ -18,21 +18,21 @@ import { stopSubAgents } from './stop.ts';
 import { commitTurn } from './turns.ts';
 
 /**
- * Sub-agents with their tasks and results. The turn that delegates and the turns of the sub-agent
- * write the table `sub_agent`; the sub-agent's turns are ordinary turns in a separate lane.
+ * Sub-agents with their tasks and results. The turn that delegates and the sub-agent's turns write
+ * the `sub_agent` table; a sub-agent's turns are ordinary turns in a separate lane.
  */
 export type SubAgentRepository = ReturnType<typeof createSubAgentRepository>;
 
 export function createSubAgentRepository(database: Database, newId: NewId) {
   return {
     /**
-     * Starts a run: its row and the message that starts its first turn, in one transaction. `over`:
-     * the asking turn was stopped or its session has ended.
+     * Stores a run and the message that starts its first turn, in one transaction. `over`: the
+     * asking turn was stopped or its session has ended.
      */
     start: (order: SubAgentOrder, bounds: SubAgentBounds, now: number) =>
       database.write((sql) => startSubAgent(sql, order, bounds, now)),
 
-    /** Finds the run in a lane; null if the lane belongs to no sub-agent. */
+    /** Finds the run in a lane; null if the lane does not belong to a sub-agent. */
     of: (conversationId: string): Promise<SubAgentRun | null> =>
       database.read(async (sql) => (await findSubAgentByLane(sql, conversationId)) ?? null),
 
@@ -57,7 +57,8 @@ async function commitSubAgent(
 > {
   const run = await findSubAgentByLane(sql, lease.conversationId);
   if (run === undefined) return { kind: 'fenced' };
-  // Locks from the conversation with people down to the lane, in the order that all callers follow.
+  // Locks the conversations from the one with people down to the lane, in the order that all
+  // callers follow.
   await lockConversation(sql, run.rootConversation);
   if (run.parentConversation !== run.rootConversation) {
     await lockConversation(sql, run.parentConversation);
@@ -86,7 +87,7 @@ function findSubAgentByLane(sql: Sql, lane: string) {
 
 function addSubAgentUsage(sql: Sql, id: string, { commit: { usage }, steps }: SubAgentTurn): void {
   const [input, output] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0];
-  // A null cost makes the sum null, because the total is unknown if any cost is.
+  // If any cost is null, the sum is null as well, because the total is unknown.
   sql.send(ADD_USAGE, { id, steps, input, output, cost: usage === null ? 0 : usage.costUsd });
 }
 
@@ -105,7 +106,8 @@ async function endSubAgentRun(
   now: number,
 ): Promise<void> {
   sql.send(END, { id: run.id, state, result, now });
-  // No turn would receive the results of a failed run's sub-agents, so they are stopped.
+  // The results of a failed run's sub-agents would not reach any turn, so the sub-agents are
+  // stopped.
   if (state === 'failed') await stopSubAgents(sql, run.rootConversation, now, run.conversationId);
 }
 
@@ -122,7 +124,8 @@ async function startSubAgent(
   if (asking === undefined) return { kind: 'over' };
   const parentRun = await findSubAgentByLane(sql, asking.conversation_id);
   const root = parentRun?.rootConversation ?? asking.conversation_id;
-  // The lock also excludes a stop, and keeps two simultaneous starts from taking the last place.
+  // The lock also excludes a stop, and prevents two simultaneous starts from both taking the last
+  // free place.
   await lockConversation(sql, root);
   const known = await sql.get(OF_CALL, { callId: order.callId });
   if (known !== undefined) return { kind: 'started', conversationId: known.conversation_id };
@@ -151,7 +154,7 @@ async function startSubAgent(
     now,
   });
   const first = { messageId: order.id, text: order.text, chatId: lane, now };
-  // An owner of the asking agent may be a stranger to the lane's agent.
+  // An owner of the asking agent may have no rights with the lane's agent.
   const isAmongItself = agent === getConversationAgent(root);
   const by = isAmongItself ? origin : { ...origin, fromOwner: 0 };
   addMessage(sql, createOwnMessage(by, { conversationId: lane, ...first }));
@@ -215,7 +218,7 @@ async function findOrigin(
 ): Promise<RunOrigin> {
   const rows = parent === undefined ? await sql.all(MESSAGES, { turnId }) : [parent];
   const last = rows.at(-1);
-  if (last === undefined) throw new Error(`Turn ${turnId} has no messages to answer.`);
+  if (last === undefined) throw new Error(`Turn ${turnId} does not have any messages to answer.`);
   const { origin, route } = last;
   return { origin, route, fromOwner: rows.every(({ fromOwner }) => fromOwner === 1) ? 1 : 0 };
 }
@@ -224,14 +227,17 @@ async function findOrigin(
 export interface SubAgentOrder {
   /** A unique id of the run and its lane. */
   readonly id: string;
-  /** The call that requests the run; repeating the call finds the same run. */
+  /** The call that requests the run; a repeated call finds the same run. */
   readonly callId: string;
   /** The turn that requests the run; it must still be running. */
   readonly turnId: string;
   /** A short title shown to people. */
   readonly title: string;
   readonly task: string;
-  /** Another agent for the task (undefined: the default one); absent for the asking agent (F14). */
+  /**
+   * The other agent that performs the task (undefined: the default one); absent if the asking agent
+   * performs it (F14).
+   */
   readonly to?: { readonly agent: string | undefined };
   /** The reader in the asking turn, whose rights the sub-agent never exceeds. */
   readonly reader: SubAgentRun['reader'];
@@ -278,7 +284,7 @@ export interface SubAgentRun {
   readonly finishedAt: number | null;
 }
 
-/** How a sub-agent's turn ends; it has no parts, because sub-agents send nothing. */
+/** How a sub-agent's turn ends; it has no outbox parts, because sub-agents do not send anything. */
 export interface SubAgentTurn {
   readonly commit: TurnCommit;
   /** The number of model calls in the turn. */
@@ -293,7 +299,7 @@ export interface SubAgentTurn {
 interface SubAgentRow extends SubAgentRun, RunOrigin {}
 
 /**
- * The message that a run works for, the route for its answer, and whether an owner wrote it (1).
+ * The message for which a run works, the route for its answer, and whether an owner wrote it (1).
  */
 interface RunOrigin {
   readonly origin: string;
@@ -301,22 +307,25 @@ interface RunOrigin {
   readonly fromOwner: number;
 }
 
-/** A message that Parley itself puts into a lane; no outside message can be mistaken for it. */
+/**
+ * A message that Parley itself puts into a lane, and that cannot be confused with a message from
+ * outside.
+ */
 interface OwnMessage {
   readonly conversationId: string;
   readonly messageId: string;
   readonly text: string;
   /**
-   * Replaces the chat's id, so that a lane without people is not confused with the messages of
-   * chats.
+   * Replaces the chat's id, so that messages in a lane without people are not confused with a
+   * chat's messages.
    */
   readonly chatId?: string;
   readonly now: number;
 }
 
 /**
- * Builds the message for a run or its completion: the chat and person that asked for the work, with
- * a new text.
+ * Builds the message for a run or its completion, with a new text and the chat and person that
+ * asked for the work.
  */
 function createOwnMessage(
   run: RunOrigin,

@@ -9,7 +9,7 @@ import { listReferencesTo, TABLE_LIST, TABLES_IN_BACKUP, type TableName } from '
 import { listBothDatabases } from './testing/databases.ts';
 
 /**
- * Hashes of the statements of each released migration, which is never edited: add another one
+ * Hashes of each released migration's statements. Never edit a released migration; add another one
  * instead.
  */
 const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly postgres: string }>> = {
@@ -60,8 +60,8 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
 };
 
 /**
- * An older process keeps running for a few seconds on a database that a newer one has migrated.
- * Messages and answers of that process must still be stored during that time.
+ * An older process keeps running for a few seconds on a database that a newer process has migrated.
+ * That process must still be able to store messages and answers during that time.
  */
 const NEEDED_BY_OLDER: readonly TableName[] = [
   ...(['parley_migration', 'process', 'lease', 'store_state', 'conversation'] as const),
@@ -86,7 +86,7 @@ describe('the registry of tables', () => {
     describe.runIf(database.available)(`on ${database.name}`, () => {
       afterAll(() => database.dispose());
 
-      it('[D15] [G15] describes every table and column, so that no text goes unnoticed', async () => {
+      it('[D15] [G15] describes every table and column, so that no text is overlooked', async () => {
         await (await database.openEmpty()).close();
         const address = parseStoreUrl(database.url());
         const { dialect } = address;
@@ -112,7 +112,7 @@ describe('the registry of tables', () => {
     expect(silent.map(([name]) => name)).toEqual([]);
   });
 
-  it('[D15] lists a table before those that refer to it', () => {
+  it('[D15] lists a table before the tables that refer to it', () => {
     const names: readonly string[] = TABLE_LIST.map(([name]) => name);
     const wrong = TABLE_LIST.flatMap(([parent]) =>
       listReferencesTo(parent).filter(({ table }) => names.indexOf(table) < names.indexOf(parent)),
@@ -129,7 +129,7 @@ describe('the registry of tables', () => {
     ]);
   });
 
-  it('[D09] [D18] renames nothing that an older process needs to store its work and shut down', () => {
+  it('[D09] [D18] does not rename anything that an older process needs to store its work and shut down', () => {
     const renamed = TABLE_LIST.filter(
       ([, { formerly, columns }]) =>
         formerly !== undefined ||

@@ -8,8 +8,8 @@ import { TURN_TABLES } from './tables/turns.ts';
 
 /**
  * The registry of all tables: their columns and migrations, how long rows are kept, what `/forget`
- * does with them, and whether a backup contains them. A referenced table comes before those that
- * refer to it: tables are created in this order, and rows are removed in the opposite order, which
+ * does with them, and whether a backup contains them. A referenced table comes before the tables
+ * that refer to it. Tables are created in this order; rows are removed in the opposite order, which
  * is also the lock order (README).
  */
 export const TABLES = {
@@ -24,7 +24,7 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES;
 type ColumnsOf<Name extends TableName> = (typeof TABLES)[Name]['columns'];
 
-/** A table row, or the given columns of it, as both databases return it. */
+/** A table row, or the given columns of a row, as both databases return it. */
 export type Row<
   Name extends TableName,
   Of extends keyof ColumnsOf<Name> = keyof ColumnsOf<Name>,
@@ -38,7 +38,7 @@ export const TABLE_LIST = Object.entries<Table>(TABLES) as readonly (readonly [
   table: Table,
 ])[];
 
-/** Lists a table's names: the current one, and the one in an older database. */
+/** Lists a table's names: the current name and, if different, the name in an older database. */
 export function listTableNames(name: string, { formerly }: Table): readonly string[] {
   return formerly === undefined ? [name] : [name, formerly.name];
 }
@@ -52,7 +52,7 @@ export function listPrimaryKeyColumns({ key, columns }: Table): readonly string[
 interface ForeignReference {
   readonly table: string;
   readonly column: string;
-  /** The referenced column. */
+  /** The column to which it refers. */
   readonly to: string;
 }
 

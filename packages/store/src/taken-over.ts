@@ -2,18 +2,20 @@ import { defineStatement, type Sql } from './database.ts';
 import { STATEMENT_NOW } from './shared-clock.ts';
 
 /**
- * The maximum length of a takeover, in ms. A later end was computed before the clock was set back
- * and is ignored.
+ * The maximum length of a takeover, in ms. A later end was computed before the clock was set back,
+ * so it is ignored.
  */
 export const MAX_TAKEOVER_MS = 24 * 60 * 60_000;
 
-/** Whether a person currently leads a conversation; `until` is its `taken_over_until`. */
+/**
+ * Whether a takeover by a person is in effect; `until` is the conversation's `taken_over_until`.
+ */
 export function isTakenOver(until: number | null, now: number): boolean {
   return until !== null && until > now && until <= now + MAX_TAKEOVER_MS;
 }
 
 /**
- * The rule of `isTakenOver` as an SQL condition on the table `conversation` under any alias;
+ * The rule of `isTakenOver` as an SQL condition on the `conversation` table under any alias;
  * `moment` is the current time.
  */
 export function isTakenOverCondition<const Moment extends string, const Name extends string>(
@@ -25,8 +27,8 @@ export function isTakenOverCondition<const Moment extends string, const Name ext
 }
 
 /**
- * What keeps turns from starting in a conversation: a person who leads it, or its deletion, which
- * sets the same column but keeps no record; null if turns may start.
+ * What keeps turns from starting in a conversation: a person who has taken it over, or its
+ * deletion, which sets the same column but does not keep a record; null if turns may start.
  */
 export async function readHold(
   sql: Sql,

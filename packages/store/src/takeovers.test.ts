@@ -25,7 +25,7 @@ describe('a takeover', () => {
     ['after its end', 10, 11, false],
     ['the longest', 5 + MAX_TAKEOVER_MS, 5, true],
     ['longer than any takeover, because the clock was set back', 6 + MAX_TAKEOVER_MS, 5, false],
-  ])('[U12] applies until its end and no longer: %s', (_case, until, now, lasts) => {
+  ])('[U12] applies until it ends, and no longer: %s', (_case, until, now, lasts) => {
     expect(isTakenOver(until, now)).toBe(lasts);
   });
 });
@@ -66,7 +66,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       (await store.outbox.recent(CHAT, 50)).map((one) => `${one.part.body.text} ${one.state}`);
     const withWork = () => store.lanes.withWork(9, 1_000);
 
-    it('[U12] holds messages without starting a turn until the conversation is handed back', async () => {
+    it('[U12] hold messages without starting a turn until the conversation is handed back', async () => {
       expect(await takeOver()).toEqual({ until: HOUR });
       await store.inbox.accept(createMessage('m2'));
       expect(await begin()).toEqual({ kind: 'taken-over' });
@@ -77,7 +77,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1', 'm2']);
     });
 
-    it('[U12] prevent a worker that holds the lane from claiming more, and all others from taking it', async () => {
+    it('[U12] prevent a worker that holds the lane from claiming more turns, and other workers from acquiring the lane', async () => {
       const { lease } = await startTurn(store, 't0');
       await store.lanes.commit(lease, createAnswer('t0', []), 1);
       await store.inbox.accept(createMessage('m2'));
@@ -91,7 +91,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await begin()).kind).toBe('turn');
     });
 
-    it('[U12] ends a takeover when it expires, and the sweep then finds the waiting messages', async () => {
+    it('[U12] end when they expire, and the sweep then finds the waiting messages', async () => {
       await takeOver(60_000);
       database.setTime(59_999);
       expect([await withWork(), await begin()]).toEqual([[], { kind: 'taken-over' }]);
@@ -103,7 +103,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U12] replaces a takeover with another one, and records both people', async () => {
+    it('[U12] replace one another, and both people are recorded', async () => {
       await takeOver(60_000);
       database.setTime(10);
       expect(await takeOver(HOUR, 'Ben')).toEqual({ until: HOUR + 10 });
@@ -115,7 +115,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U12] discard the writes of the running turn, which resumes when the conversation is handed back', async () => {
+    it("[U12] discard the running turn's writes until the conversation is handed back and the turn resumes", async () => {
       const { lease } = await startTurn(store, 't1');
       await store.turns.appendStep(lease, 't1', { index: 0, content: { done: 1 } }, 0);
       await takeOver();
@@ -140,7 +140,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(undelivered).toMatch(/took this chat over/);
     });
 
-    it('[U12] lets a reply answer waiting messages, which enter the history before it and get no turn', async () => {
+    it('[U12] let a reply answer waiting messages, which enter the history before it and do not get a turn', async () => {
       await takeOver();
       await store.inbox.accept(createMessage('m2'));
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 2 });
@@ -152,7 +152,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sent()).toEqual(['Hi pending']);
     });
 
-    it('[U12] lets a reply answer only messages that its author had seen', async () => {
+    it('[U12] let a reply answer only messages that its author had seen', async () => {
       await takeOver();
       const [{ newest } = { newest: 0 }] = await store.conversations.list({
         before: null,
@@ -165,7 +165,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m2']);
     });
 
-    it('[U12] lets a reply end the unfinished turn whose messages it answers', async () => {
+    it('[U12] let a reply end the unfinished turn whose messages it answers', async () => {
       await startTurn(store, 't1');
       await takeOver();
       expect(await reply('Hi')).toMatchObject({ answered: 1 });
@@ -184,7 +184,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     };
     const approvals = async () => (await store.approvals.recent(9)).map(({ state }) => state);
 
-    it('[U12] [G05] allow a question to be decided during the takeover, and its turn continues after handing back', async () => {
+    it('[U12] [G05] allow a question to be decided during the takeover; its turn continues after the conversation is handed back', async () => {
       await suspend();
       await takeOver();
       const decision = { verdict: 'approved', by: 'console:Ann' } as const;
@@ -203,7 +203,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await begin()).toEqual({ kind: 'none' });
     });
 
-    it('[U12] keeps Parley’s own messages waiting for the agent, even if a person replies', async () => {
+    it("[U12] keep Parley's own messages waiting for the agent, even if a person replies", async () => {
       const job = createMessage('j1');
       await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
       await takeOver();
@@ -213,7 +213,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['j1']);
     });
 
-    it('[U12] stores a reply once, even if the request arrives twice at the same moment', async () => {
+    it('[U12] store a reply once, even if the request arrives twice at the same moment', async () => {
       await takeOver();
       const both = await Promise.all([reply('Hi', { key: 'k' }), reply('Hi', { key: 'k' })]);
       expect(both.map((one) => one?.kind).toSorted()).toEqual(['known', 'stored']);
@@ -221,14 +221,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await history()).toEqual(['m1', 'Ann: Hi']);
     });
 
-    it('[U12] accepts a reply without a takeover: it joins the history while the agent keeps answering', async () => {
+    it('[U12] are not needed for a reply, which joins the history while the agent keeps answering', async () => {
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 0 });
       const begun = await begin();
       expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1']);
       expect(await history()).toEqual(['Ann: Hi']);
     });
 
-    it('[U12] stops other turns from posting to a chat that was taken over, but not to another thread in it', async () => {
+    it('[U12] stop other turns from posting to a chat that was taken over, but not to another thread in the chat', async () => {
       await store.inbox.accept(createMessage('o1', 'c2'));
       await startTurn(store, 't2', 'web:c2');
       await takeOver();
@@ -243,14 +243,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await post('c')).kind).toBe('posted');
     });
 
-    it('[U12] does not count a worker as stuck while it waits for a takeover to end', async () => {
+    it('[U12] do not make a waiting worker count as stuck', async () => {
       expect((await store.backlog.oldest(5)).message).not.toBeNull();
       await takeOver();
       expect((await store.backlog.oldest(5)).message).toBeNull();
       expect((await store.backlog.oldest(HOUR)).message).not.toBeNull();
     });
 
-    it('[U12] shows a takeover with the conversation until it ends', async () => {
+    it('[U12] are shown with the conversation until they end', async () => {
       const state = async () => {
         const [one] = await store.conversations.list({ before: null, limit: 9 });
         expect(await store.conversations.details(LANE, 0)).toMatchObject({ ...one });
@@ -263,7 +263,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await state()).toBeNull();
     });
 
-    it('[U12] shows a person’s text as theirs, and the agent may not change it', async () => {
+    it("[U12] show a person's text as the person's own, and the agent may not change it", async () => {
       await takeOver();
       await reply('Hi', { as: 'agent' });
       const query = { conversationId: LANE, before: null, until: null, limit: 9 };
@@ -280,7 +280,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ).toEqual([]);
     });
 
-    it('[U12] changes nothing in an empty, unknown or already returned conversation', async () => {
+    it('[U12] do not change an empty, unknown or already returned conversation', async () => {
       expect(await takeOver(HOUR, 'Ann', 'web:none')).toBeNull();
       expect(await store.takeovers.handBack('web:none', 'Ann')).toBeNull();
       expect(await store.takeovers.handBack(LANE, 'Ann')).toBe(false);

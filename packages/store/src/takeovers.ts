@@ -18,7 +18,7 @@ export interface Takeover {
   readonly endedAt: number | null;
   /**
    * The person who handed the conversation back or took it over next; null if the takeover still
-   * lasts or has expired.
+   * lasts or expired.
    */
   readonly endedBy: string | null;
 }
@@ -31,9 +31,9 @@ export interface TakeoverOrder {
 }
 
 /**
- * Conversations led by a person instead of the agent (U12). The column `taken_over_until` decides
- * whether a turn may be claimed; the table `takeover` records who took over. The page and the
- * command line write both.
+ * Conversations that a person has taken over from the agent (U12). The `taken_over_until` column
+ * decides whether a turn may be claimed; the `takeover` table records who took over. The page and
+ * the command line write to both.
  */
 export function createTakeoverRepository(
   database: Database,
@@ -50,14 +50,14 @@ export function createTakeoverRepository(
       database.write((sql) => takeOverConversation(sql, order, sharedClock())),
 
     /**
-     * Returns a conversation to the agent. False if no person leads the conversation; null if the
-     * conversation does not exist.
+     * Returns a conversation to the agent. Returns false if the conversation is not taken over, and
+     * null if it does not exist.
      */
     handBack: (conversationId: string, by: string): Promise<boolean | null> =>
       database.write((sql) => handBackConversation(sql, conversationId, by, sharedClock())),
 
     /**
-     * Stores what a person writes into a chat, once per request. Returns null if the conversation
+     * Stores what a person writes in a chat, once per request. Returns null if the conversation
      * does not exist or is being deleted.
      */
     reply: (reply: PersonReply) =>
@@ -126,7 +126,7 @@ async function readNewestRoute(sql: Sql, id: string): Promise<ReplyRoute | null>
   return decodeCheckedJson(ReplyRoute, row.route, `reply route in ${id}`);
 }
 
-/** Adds the end of a takeover that expired without anyone ending it. */
+/** Adds the end of a takeover that expired without being ended by a person. */
 export function addExpiredEnd(row: Takeover, now: number): Takeover {
   if (row.endedAt !== null || isTakenOver(row.until, now)) return row;
   return { ...row, endedAt: row.until };
@@ -141,7 +141,7 @@ const UNCOUNT = defineStatement(`
     and exists (select 1 from conversation
       where conversation.id = :id and lease_owner is not null and lease_until > ${STATEMENT_NOW})`);
 
-/** Once the epoch is raised, the running worker can write nothing more. */
+/** Once the epoch is raised, the running worker cannot write anything more. */
 const TAKE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null,
     taken_over_until = :until
@@ -160,7 +160,7 @@ const HAND_BACK = defineStatement('update conversation set taken_over_until = nu
 const RECORD = defineStatement(`
   insert into takeover (conversation_id, taken_by, taken_at, until) values (:id, :by, :now, :until)`);
 
-/** The record of an expired takeover stays unchanged. */
+/** The record of an expired takeover is not changed. */
 const END_RECORD = defineStatement(`
   update takeover set ended_at = :now, ended_by = :by
   where conversation_id = :id and ended_at is null and until > :now`);
@@ -183,7 +183,7 @@ const RECENT = defineStatement(`
   select ${TAKEOVER_COLUMNS} from takeover where taken_at < :before
   order by taken_at desc, seq desc limit :limit`).rows<Takeover>();
 
-/** A text that a person wrote into a chat from the page. */
+/** A message that a person wrote in a chat from the page. */
 export interface WrittenReply {
   readonly turnId: string;
   readonly conversationId: string;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock, NewId } from '@parley/core';
 
 /**
- * Creates ids that start with the time, so that rows created together are close together in an
+ * Creates ids that start with the time, so that rows created together are also close together in an
  * index.
  */
 export function createTimedIds(clock: Clock): NewId {

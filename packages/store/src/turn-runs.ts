@@ -6,7 +6,7 @@ import { deleteGroupContext } from './group-context.ts';
 
 /**
  * One run of a turn: when it started, in ms, and on which worker. `hung`: the process hung while it
- * ran this turn, and was terminated for that reason.
+ * ran this turn, and was terminated because of that.
  */
 export const TurnRun = z.object({
   at: z.number(),
@@ -19,12 +19,12 @@ export type TurnRun = z.infer<typeof TurnRun>;
 const TurnRuns = z.array(TurnRun);
 
 /**
- * The number of runs kept per turn; for a turn that is suspended repeatedly, the last ones are
- * enough.
+ * The number of runs kept per turn; the last ones are enough for a turn that is suspended
+ * repeatedly.
  */
 const KEPT_RUNS = 20;
 
-/** Returns the value of the column `runs` with one more run. */
+/** Returns the value of the `runs` column with one more run. */
 export function addRun(before: string | null, run: TurnRun): string {
   return encodeJson([...readRuns(before), run].slice(-KEPT_RUNS));
 }
@@ -36,7 +36,7 @@ export function readRuns(runs: string | null): readonly TurnRun[] {
   return parsed.success ? parsed.data : [];
 }
 
-/** Counts how often a turn has hung its process, according to the column `runs`. */
+/** Counts how often a turn has hung its process, according to the `runs` column. */
 export function countHangs(runs: string | null): number {
   return readRuns(runs).filter(({ hung }) => hung === true).length;
 }
@@ -54,8 +54,8 @@ const LOCKED_RUNS = defineStatement(`
 const SET_RUNS = defineStatement('update turn set runs = :runs where id = :turnId');
 
 /**
- * Marks an unfinished turn's last run as hung. Repeating the call after an interrupted start
- * changes nothing.
+ * Marks an unfinished turn's last run as hung. Does not change anything if it is called again after
+ * an interrupted start.
  */
 export async function markHung(sql: Sql, turnId: string): Promise<void> {
   const of = await sql.get(RUNS_OF, { turnId });
@@ -69,8 +69,8 @@ export async function markHung(sql: Sql, turnId: string): Promise<void> {
 
 /**
  * Closes a turn that crashed every process that tried to give it up; its messages get neither an
- * answer nor a notice. Does not read the messages' texts, because one of them may be what crashes
- * the process. The caller has locked the lane.
+ * answer nor a notice. Does not read the message text, because it may be what crashes the process.
+ * The caller has locked the lane.
  */
 export function dropTurn(
   sql: Sql,

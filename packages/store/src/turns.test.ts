@@ -13,7 +13,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[G16] stores a step once, in its first version', async () => {
+    it('[G16] stores each step once, in its first version', async () => {
       const { lease } = await startTurn(store, 't1');
       const { appendStep } = store.turns;
       expect(await appendStep(lease, 't1', { index: 0, content: 'first' }, 1)).toBe('committed');
@@ -92,7 +92,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.recent(chat, 9)).toHaveLength(1);
     });
 
-    it('[U08] keeps nothing from a turn that no person stopped, that belongs to an ended session, or that was forgotten', async () => {
+    it('[U08] does not keep the partial answer if the turn was not stopped by a person, belongs to an ended session, or was forgotten', async () => {
       await startTurn(store, 't1');
       expect(await store.turns.savePartialAnswer(stopped(), 5)).toBeNull();
       await store.inbox.command(createMessage('stop'), (command) => command.stop());

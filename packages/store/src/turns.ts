@@ -23,13 +23,13 @@ interface TurnTotals {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costUsd: number;
-  /** Turns that used a model with no known price. */
+  /** The number of turns that used a model without a known price. */
   readonly unpriced: number;
 }
 
 /**
- * The turn journal (G16), table `turn_step`: a turn appends its finished steps, and reads them when
- * it resumes.
+ * The turn journal (G16), stored in the `turn_step` table: a turn appends its finished steps, and
+ * reads them when it resumes.
  */
 export type TurnRepository = ReturnType<typeof createTurnRepository>;
 
@@ -50,8 +50,8 @@ export function createTurnRepository(database: Database, newId: NewId) {
       }),
 
     /**
-     * Counts the usage of a model call that a stop interrupted; the turn has ended, so no step can
-     * record it.
+     * Counts the usage of a model call that a stop interrupted; its turn has ended, so no step can
+     * record the usage.
      */
     countCutOff: (turnId: string, spends: StepSpend): Promise<void> =>
       database.write(async (sql) => {
@@ -60,9 +60,9 @@ export function createTurnRepository(database: Database, newId: NewId) {
       }, 'process'),
 
     /**
-     * Stores the visible part of a stopped turn's answer once, in the history and as parts for its
-     * chat. Returns null if no person stopped the turn, if its answer was already stored or has
-     * since been forgotten, or if its session has ended.
+     * Stores the visible part of a stopped turn's answer once, in the history and as outbox parts
+     * for the chat. Returns null if the turn was not stopped by a person, if its answer was already
+     * stored or has since been forgotten, or if its session has ended.
      */
     savePartialAnswer: (
       { conversationId, turnId, entries, parts }: StoppedAnswer,
@@ -149,7 +149,7 @@ const UNFINISHED = defineStatement(
   "select id from turn where conversation_id = :conversationId and state = 'running'",
 ).rows<{ readonly id: string }>();
 
-// A step repeated because its first reply was lost is stored once.
+// A step that is repeated because the first call's result was lost is stored only once.
 const APPEND = defineStatement(`
   insert into turn_step (turn_id, step_index, content, created_at, started_at, facts)
   values (:turnId, :index, :content, :now, :startedAt, :facts)
@@ -191,7 +191,7 @@ export async function storeStep(
   const step = { index, content: encodeJson(content), startedAt: timing?.startedAt ?? null, facts };
   const isNew = (await sql.run(APPEND, { turnId, ...step, now })) > 0;
   if (isNew && spends !== undefined) chargeSpend(sql, turnId, spends);
-  // The result of an approved call is recorded for the audit log (G05); most calls need no
+  // The result of an approved call is recorded for the audit log (G05); most calls do not need an
   // approval.
   if (settles !== undefined) {
     const { callKey, failed } = settles;
@@ -199,7 +199,7 @@ export async function storeStep(
   }
 }
 
-/** The turn stores how much of its usage its steps have counted; its commit counts the rest. */
+/** The turn records the usage that its steps have charged; its commit charges the rest. */
 function chargeSpend(sql: Sql, turnId: string, spends: StepSpend): void {
   addSpend(sql, spends.account, spends.usage);
   sql.send(COUNT_USAGE, toSpendUsage(turnId, spends));
@@ -225,8 +225,8 @@ interface TurnCommitRequest {
 }
 
 /**
- * Ends a turn: stores its row, messages, history and parts, and returns the parts. Returns null,
- * without writing, if the turn was fenced.
+ * Ends a turn: stores its row, messages, history and parts, and returns the parts. Returns null
+ * without writing anything if the turn was fenced.
  */
 export async function commitTurn(
   sql: Sql,
@@ -252,8 +252,8 @@ export async function commitTurn(
 
 /**
  * Reads a running turn with its session and the usage charged by its steps, and locks its lane
- * against other writers. Returns null if the lease is lost or the turn has ended, as when a commit
- * is repeated, or if the turn belongs to another lane.
+ * against other writers. Returns null if the lease is lost, if the turn has ended (for example
+ * because a commit is repeated), or if the turn belongs to another lane.
  */
 async function lockRunningTurn(sql: Sql, lease: Lease, turnId: string) {
   const { conversationId } = lease;
@@ -280,7 +280,8 @@ const DONE = defineStatement(
   "update inbox set state = 'done', outcome = :outcome where turn_id = :turnId",
 );
 
-// Inserts all entries in one statement, numbered in list order; usually a question and its answer.
+// Inserts all entries in one statement, numbered in list order; there are usually two, a question
+// and its answer.
 const REMEMBER =
   'insert into transcript (conversation_id, session, turn_id, role, content, created_at)';
 
@@ -321,8 +322,8 @@ type CountedUsage = Pick<
 >;
 
 /**
- * Computes the usage that no step has charged yet, usually that of the last call, at that call's
- * share of cached input.
+ * Computes the usage that steps have not charged yet, usually that of the last call, using the
+ * call's share of cached input.
  */
 function computeUnchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: CountedUsage) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);

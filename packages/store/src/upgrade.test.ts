@@ -31,7 +31,7 @@ const CHAT = { channel: 'web', account: 'default', chat_id: 'c1' };
 const LANE = { conversation_id: 'web:c1', session: 0 };
 const MADE = { created_at: 0 };
 
-/** Rows of a database whose tables and columns have their names from before migration 38. */
+/** Rows of a database whose tables and columns still have their names from before migration 38. */
 const WITH_FORMER_NAMES: readonly (readonly [
   table: string,
   row: Readonly<Record<string, SqlValue>>,
@@ -108,7 +108,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     () => {
       afterAll(() => database.dispose());
 
-      it('keeps all data of an older version after the upgrade, in the same schema as a new database', async () => {
+      it('keeps all data from an older version after the upgrade, in the same schema as a new database', async () => {
         await database.openBare();
         await using fresh = await openRaw(database.url());
         await migrate(fresh.database, [...MIGRATIONS, LATER], 'db', clock);
@@ -172,7 +172,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('[D18] reads data under the current names of tables and columns', async () => {
+      it('[D18] returns data under the current names of tables and columns', async () => {
         await database.openBare();
         await using old = await openRaw(database.url());
         const before = MIGRATIONS.filter(({ number }) => number < 38);
@@ -212,7 +212,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('refuses data from before the first release with advice, and leaves it unchanged', async () => {
+      it('refuses data from before the first release with advice, and does not change it', async () => {
         await database.openBare();
         await using old = await openRaw(database.url());
         await old.database.write(async (sql) => {

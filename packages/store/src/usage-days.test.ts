@@ -18,7 +18,7 @@ describe('calendar days', () => {
     ['Europe/Berlin', '2026-03-29', 23],
     ['Europe/Berlin', '2026-10-25', 25],
     ['Europe/Berlin', '2026-11-23', 24],
-    // In these places clocks change at midnight, so 0:00 is skipped or occurs twice.
+    // In these places, clocks change at midnight, so 0:00 is skipped or occurs twice.
     ['Asia/Beirut', '2026-03-29', 23],
     ['America/Havana', '2026-11-01', 25],
     ['America/Sao_Paulo', '2017-10-15', 23],

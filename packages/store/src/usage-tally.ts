@@ -11,9 +11,9 @@ const SUMMED = [
 type UsageSumsByColumn = Readonly<Record<(typeof SUMMED)[number], number>>;
 
 /**
- * The usage of turns, including `failed` ones. `cachedTokens` is the part of `inputTokens` that
+ * The usage of turns, including `failed` ones. `cachedTokens` is the number of `inputTokens` that
  * came from providers' caches. `costUsd` is the cost in US dollars where prices are known;
- * `unpriced` counts turns whose model has no known price.
+ * `unpriced` counts turns whose model does not have a known price.
  */
 export interface UsageFigures extends UsageSumsByColumn {
   /** Null if none of these turns answered a person's message. */
@@ -21,16 +21,16 @@ export interface UsageFigures extends UsageSumsByColumn {
 }
 
 /**
- * How long people waited: from the acceptance of a turn's first message to the commit of the
- * answer, excluding delivery and the time spent waiting for a person's approval or answer, in ms,
- * rounded to two digits.
+ * How long people waited, in ms, rounded to two digits: from the acceptance of a turn's first
+ * message to the commit of the answer, excluding delivery and the time spent waiting for a person's
+ * approval or answer.
  */
 interface UsageLatency {
   readonly p50: number;
   readonly p95: number;
 }
 
-/** Sums over turns with the same latency (in ms). */
+/** Sums over all turns with the same latency (in ms). */
 export interface SumsWithLatency extends UsageSumsByColumn {
   /** The latency in ms; -1 if these turns did not answer people. */
   readonly latency: number;
@@ -38,7 +38,7 @@ export interface SumsWithLatency extends UsageSumsByColumn {
   readonly newest: string;
 }
 
-/** Running sums while turns are being read. */
+/** Running totals while turns are being read. */
 export interface UsageTally {
   readonly sums: Record<(typeof SUMMED)[number], number>;
   /** The number of answers, by latency in ms. */
@@ -72,7 +72,7 @@ export function toFigures({ sums, latencies }: UsageTally): UsageFigures {
   return { ...sums, latency: computeLatency(latencies) };
 }
 
-/** Sorts the largest usage first: by cost, then tokens, then turns. */
+/** Sorts by usage, largest first: by cost, then tokens, then turns. */
 export function compareByUse({ sums: one }: UsageTally, { sums: other }: UsageTally): number {
   const tokens = other.inputTokens + other.outputTokens - one.inputTokens - one.outputTokens;
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
@@ -131,8 +131,8 @@ export function listCalendarDays({ lastDay, days, timeZone }: DayRange): readonl
 
 /**
  * Finds the start of a local day, given its midnight in UTC. Clocks may change at midnight, so the
- * offsets of the day before and the day after are both tried; if midnight is skipped, only one of
- * them is right.
+ * offsets of the day before and the day after are both tried; if midnight is skipped, only one
+ * offset is right.
  */
 function findLocalDayStart(utc: number, clock: LocalClock): number {
   const [first = utc, second = utc] = [utc - DAY_MS, utc + DAY_MS]

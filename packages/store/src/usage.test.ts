@@ -69,7 +69,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     const namesBy = async (by: UsageGrouping) =>
       (await ask(by)).rows.map(({ name, title, turns }) => ({ name, title, turns }));
 
-    it('[U07] sums up tokens (including cached ones), cost, turns and failed turns', async () => {
+    it('[U07] adds up tokens (including cached ones), cost, turns and failed turns', async () => {
       await turn();
       await turn({ outcome: 'failed', usage: { costUsd: null } });
       await turn({ outcome: 'failed', usage: null });
@@ -124,7 +124,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('[U12] [U03] excludes the time during which a person led the chat from the latency', async () => {
+    it('[U12] [U03] excludes the time of a takeover from the latency', async () => {
       const { turnId, lease } = await begin({});
       const conversationId = 'web:c1';
       database.setTime(NOON + 1_000);
@@ -143,7 +143,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await store.usage.hours(NOON + HOUR_MS, 1))[0]?.latency?.p50).toBe(3_000);
     });
 
-    it('[U12] [G05] [U03] counts a question that was decided during a takeover once', async () => {
+    it('[U12] [G05] [U03] counts the wait for a question only once if it was decided during a takeover', async () => {
       const { turnId, lease } = await begin({});
       const question = {
         ...{ code: 'ABC234', turnId, callKey: `${turnId}.0.0`, tool: 'write', shown: '{}' },
@@ -168,7 +168,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await ask('day')).total.latency?.p50).toBe(3_000);
     });
 
-    it('[U03] returns each of the last hours, oldest first, including those without turns', async () => {
+    it('[U03] returns each of the last hours, oldest first, including hours without turns', async () => {
       await turn({ at: NOON - 3 * HOUR_MS });
       await turn({ at: NOON - HOUR_MS });
       await turn({ at: NOON - HOUR_MS, outcome: 'failed' });
@@ -217,7 +217,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await ask('day')).rows).toEqual([]);
     });
 
-    it('[U07] labels work that no person asked for', async () => {
+    it('[U07] labels work that nobody asked for', async () => {
       await turn({ lane: 'beat:main' });
       await turn({ lane: 'sub:1' });
       for (const by of ['agent', 'channel'] as const) {
@@ -225,7 +225,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       }
     });
 
-    it('[U07] counts a sub-agent for the chat whose turn started it', async () => {
+    it("[U07] attributes a sub-agent's usage to the chat whose turn started it", async () => {
       const { turnId } = await begin({ sender: 'ada' });
       const order = { id: 'a', callId: 'a', turnId, title: 't', task: 't', text: 'w' } as const;
       const bounds = { depth: 2, concurrent: 3 };
@@ -241,7 +241,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await namesBy('channel')).toMatchObject([{ name: 'web', turns: 1 }]);
     });
 
-    it('[U07] stops reading days when it has read enough turns, and reports this', async () => {
+    it('[U07] stops reading days after a maximum number of turns, and reports this', async () => {
       for (const day of ['19', '20', '20', '21']) {
         await turn({ at: Date.parse(`2026-11-${day}T01:00:00Z`) });
       }
@@ -265,7 +265,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     it('[U07] measures latency from the message to the commit of its answer, as median and 95th percentile', async () => {
       for (let nth = 1; nth <= 19; nth += 1) await turn({ took: nth * 1_000 });
       await turn({ took: 1_234_567 });
-      // These turns answer no person, so they have no latency.
+      // These turns do not answer a person, so they have no latency.
       await turn({ took: 9_999_999, outcome: 'failed' });
       await turn({ took: 9_999_999, trigger: 'cron' });
       expect((await ask('day')).total.latency).toEqual({ p50: 10_000, p95: 19_000 });

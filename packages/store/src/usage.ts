@@ -24,17 +24,17 @@ import {
   type UsageTally,
 } from './usage-tally.ts';
 
-/** How usage can be grouped. */
+/** The properties by which usage can be grouped. */
 export const UsageGrouping = z.enum(['day', 'person', 'chat', 'model', 'channel', 'agent']);
 export type UsageGrouping = z.infer<typeof UsageGrouping>;
 
-/** A usage query: a number of days up to the last one, in a time zone. */
+/** A usage query: the number of days, the last day, and the time zone. */
 export interface UsageQuery extends DayRange {
   readonly by: UsageGrouping;
   /** The name of this database's agent. */
   readonly agent: string;
   /**
-   * The number of turns after which no further day is read; 500,000 by default, which takes a few
+   * The number of turns after which no more days are read; 500,000 by default, which takes a few
    * seconds.
    */
   readonly mostTurns?: number;
@@ -50,7 +50,7 @@ export interface UsageHour extends UsageFigures {
 }
 
 export interface UsageRow extends UsageFigures {
-  /** The id of the group, or the model; empty if unknown or absent. */
+  /** The id of the group, or the model name; empty if unknown or absent. */
   readonly name: string;
   /** The title of the group, as written by people. */
   readonly title: string | null;
@@ -64,7 +64,9 @@ export interface UsageSums {
   readonly rows: readonly UsageRow[];
   /** The sum of all groups that are not listed. */
   readonly other: (UsageFigures & { readonly groups: number }) | null;
-  /** The part of the total used outside turns, for summaries and SOUL.md evaluations. */
+  /**
+   * The usage outside turns, for summaries and SOUL.md evaluations; it is included in the total.
+   */
   readonly outside: UsageFigures | null;
   /** False if the oldest days in the range were not read because there are too many turns. */
   readonly isWhole: boolean;
@@ -88,7 +90,7 @@ export interface UsageRepository {
   sums(query: UsageQuery): Promise<UsageSums>;
   /** Sums up the usage of each of the last `hours` before a time in ms, oldest first. */
   hours(until: number, hours: number): Promise<readonly UsageHour[]>;
-  /** Finds the highest usage by one person, and in one group, on a day. */
+  /** Finds a day's highest usage by one person, and in one group. */
   highest(day: string): Promise<Readonly<Record<'person' | 'group', HighestSpend>>>;
 }
 
@@ -96,7 +98,10 @@ export interface UsageRepository {
 const MAX_ROWS = 50;
 
 const MAX_TURNS = 500_000;
-/** The approximate number of turns read at once, because on SQLite messages wait meanwhile. */
+/**
+ * The approximate number of turns read at once; it is limited because messages wait meanwhile on
+ * SQLite.
+ */
 const TURNS_AT_ONCE = 1_000;
 const HOUR_MS = 60 * 60_000;
 
@@ -210,7 +215,7 @@ async function readUsageOutsideTurns(
   }
 }
 
-/** Labels for work that no person requested directly. */
+/** Labels for work that a person did not directly request. */
 const UNSEEN = new Map([
   [SUB_AGENT_LANE, 'sub-agents'],
   [`${HEARTBEAT_LANE}${HOOK_AGENT}`, 'hooks'],
@@ -251,9 +256,9 @@ const QUESTIONS = 'approval.turn_id = turn.id and decided_at > approval.asked_at
 const TAKEOVERS = 'takeover.conversation_id = turn.conversation_id';
 
 /**
- * How long the turns' answers waited for people: for an approval or an answer to a question, and
- * while a person led the conversation. A question that was decided during a takeover is counted
- * only once.
+ * How long the turns' answers waited for people: for an approval, for an answer to a question, or
+ * during a takeover. The wait for a question that was decided during a takeover is counted only
+ * once.
  */
 const WAITED = `(${sumOf('decided_at - approval.asked_at', `approval where ${QUESTIONS}`)}
           + ${sumOf(computeOverlap(OF_TURN, OF_TAKEOVER), `takeover where ${TAKEOVERS}`)}

@@ -44,7 +44,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
     afterAll(() => database.dispose());
 
     it.each(KINDS)(
-      '[D02] does not shorten the lease of $name when another process waited for its renewal',
+      '[D02] does not shorten the lease of $name if another process waited for its renewal',
       async ({ row: { table, key }, take }) => {
         await store.inbox.accept(createMessage('m1'));
         await take(store, 'w1');

@@ -13,9 +13,9 @@ import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
 /** A database that tracks its current failure. */
 export interface WatchedDatabase extends Database {
-  /** The current failure of the database, with the remedy; null if none is known. */
+  /** The database's current failure, with the remedy; null if none is known. */
   trouble(): StoreError | null;
-  /** Checks the database now; rejects with its failure. */
+  /** Checks the database now; rejects with its failure if it has one. */
   check(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = 
 
 /**
  * Whether a database with this failure may work again while this process runs, either by itself or
- * after a person has freed disk space.
+ * after a person frees disk space.
  */
 export function isTemporaryFailure(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false;
@@ -45,8 +45,8 @@ export function isTemporaryFailure(error: unknown): boolean {
 
 /**
  * Tracks a failure (unreachable, full, not writable, damaged) from the first query that finds it
- * until the database works again, and logs it as one outage. Damage is tracked permanently, even if
- * other pages are still readable.
+ * until the database works again, and logs it as a single outage. Damage is tracked permanently,
+ * even if other pages are still readable.
  */
 export function watchDatabase(
   database: Database,
@@ -88,7 +88,7 @@ export function watchDatabase(
     async check() {
       await read((sql) => sql.get(ONE));
       if (address.dialect === 'sqlite') await checkDiskSpace(address);
-      // Space may have been freed without a write since then.
+      // Space may have been freed since the last write.
       if (address.dialect === 'sqlite' && trouble !== null)
         await write((sql) => sql.run(WRITE_NOTHING));
       if (trouble !== null) throw trouble;
@@ -106,8 +106,8 @@ export function watchDatabase(
 }
 
 /**
- * The free space is checked, because a read succeeds on a full disk, and so may a small write if
- * the log has room.
+ * The free space is checked because a read succeeds on a full disk, and even a small write may
+ * succeed if the log has room.
  */
 async function checkDiskSpace({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
   if (path === IN_MEMORY) return;

@@ -29,8 +29,8 @@ const printOf = async (name: string) => {
 const settle = async (name: string, decision: 'open' | 'keep', print?: string) =>
   workspace.agentFiles.settle(name, print ?? (await printOf(name)), decision);
 
-describe('[W09] files that an agent wrote and no person has released', () => {
-  it("lists files that an agent wrote, unlike people's files, memory files and templates", async () => {
+describe('[W09] files that an agent wrote and nobody has released', () => {
+  it("lists files that an agent wrote, but not people's files, memory files or templates", async () => {
     await owner.write('notes/new.md', 'x');
     await owner.write('memory/2026-11-22.md', 'x');
     await writeFile(path('mine.md'), '---\naudience: owner\n---\nx');
@@ -73,7 +73,7 @@ describe('[W09] files that an agent wrote and no person has released', () => {
     await mkdir(path('skills/tea'), { recursive: true });
     await owner.write('skills/tea/SKILL.md', '---\nname: tea\ndescription: Tea.\n---\nx');
     expect(await workspace.agentFiles.list()).toMatchObject([{ canOpen: false }]);
-    expect(await settle('skills/tea/SKILL.md', 'open')).toContain('all files of the skill');
+    expect(await settle('skills/tea/SKILL.md', 'open')).toContain('all files in the skill');
     expect(await settle('skills/tea/SKILL.md', 'keep')).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ import { readForWrite, writeFileInside } from './write-file.ts';
 import { isAudienceUnsettled, settleAudience } from './write-rules.ts';
 
 /**
- * A file that an agent created in a turn that could see private content, and that no person has
+ * A file that an agent created in a turn that could see private content, and that nobody has
  * released yet (W09).
  */
 export interface AgentFile {
@@ -74,7 +74,7 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
     },
     /**
      * Applies a decision to a file exactly as it was shown to a person. Returns null on success, or
-     * a reason to show to people.
+     * an explanation to show to people.
      */
     settle(name: string, print: string, decision: AgentFileDecision): Promise<string | null> {
       return lock.hold(async (hold) => {
@@ -95,7 +95,7 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
 }
 
 const OPENS_SKILL =
-  'This would open all files of the skill. Review its folder, and remove "audience: owner" from its SKILL.md.';
+  'This would open all files in the skill. Review the skill\'s folder, and remove "audience: owner" from its SKILL.md.';
 
 function fingerprintText(text: string): string {
   return createHash('sha256').update(text).digest('base64url');

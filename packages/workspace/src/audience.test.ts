@@ -96,14 +96,14 @@ describe('the audience declared by a file', () => {
 });
 
 describe("a conversation's memory file", () => {
-  it("[W04] gives a conversation's memory file a name that people recognize", () => {
+  it('[W04] has a name that people recognize', () => {
     expect(getGroupMemoryFile('telegram:default:-1001234')).toMatch(
       /^groups\/telegram-default-1001234-[0-9a-f]{24}\.md$/,
     );
     expect(getGroupMemoryFile('群')).toMatch(/^groups\/[0-9a-f]{24}\.md$/);
   });
 
-  it("[W04] gives a conversation's memory file a path inside the workspace, for any conversation id", () => {
+  it('[W04] has a path inside the workspace, for any conversation id', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_500 }), (id) => {
         const name = getGroupMemoryFile(id.toWellFormed());

@@ -3,7 +3,7 @@ import type { Audience, Reader, RuntimeFacts } from '@parley/core';
 import { z } from 'zod';
 import { foldName, foldSegments, isMarkdown } from './folded-names.ts';
 
-/** The facts that determine who reads an answer. */
+/** The properties that determine who reads an answer. */
 export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
   readonly user: Pick<RuntimeFacts['user'], 'id'>;
   /**
@@ -57,9 +57,9 @@ const MEANT_NAMES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Finds the protected name that a path merely resembles: `Skills/tea.md` begins like `skills`, and
- * `ＭＥＭＯＲＹ.md` is not `MEMORY.md`; null if there is none. A disk with less strict name comparison
- * stores both names as one file.
+ * Finds the protected name that a path only resembles: `Skills/tea.md` begins like `skills`, and
+ * `ＭＥＭＯＲＹ.md` is not `MEMORY.md`. Returns null if there is none. A disk with less strict name
+ * comparison stores both names as one file.
  */
 export function findLookalike(name: string): string | null {
   const [first = ''] = foldSegments(name);
@@ -68,17 +68,19 @@ export function findLookalike(name: string): string | null {
 }
 
 /**
- * True for files that front matter cannot open: memory (W02), installed packages, and names that
- * resemble a protected one.
+ * True for files that front matter cannot open: memory (W02), the cases of evaluations, which
+ * contain private conversations, installed packages, and names that resemble a protected one.
  */
 export function isAlwaysPrivate(name: string): boolean {
+  const [first, ...inner] = foldSegments(name);
+  if (first === 'evals' && inner.length > 0) return true;
   const isInstalled = foldSegments(name).includes('node_modules');
   return isMemory(name) || isInstalled || findLookalike(name) !== null;
 }
 
 /**
- * Whether a file with no declared audience is private to the owner (W03), as non-Markdown files
- * are, which have no front matter.
+ * Whether a file is private to the owner unless it declares another audience (W03); this includes
+ * all non-Markdown files, because they cannot have front matter.
  */
 export function isPrivateByDefault(name: string): boolean {
   return (
@@ -106,7 +108,7 @@ export function decideAudience(
 
 /**
  * `Audience: owner` must not become public because of a capital letter or an invisible character.
- * Two spellings in one block are an error, because it is unknown which one was intended.
+ * Two spellings in one block are an error, because it is unknown which spelling was intended.
  */
 function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof data !== 'object' || data === null) return data;
@@ -177,7 +179,7 @@ export function getGroupMemoryFile(conversationId: string): string {
   return `${GROUPS}/${slug === '' ? hash : `${slug}-${hash}`}.md`;
 }
 
-/** True for all files in `groups/`, each of which belongs to a single conversation. */
+/** True for all files in `groups/`; each of them belongs to a single conversation. */
 export function isGroupFile(name: string): boolean {
   const folded = foldName(name);
   return folded === GROUPS || folded.startsWith(`${GROUPS}/`);

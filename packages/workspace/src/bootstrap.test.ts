@@ -67,14 +67,14 @@ describe('the lifecycle of BOOTSTRAP.md', () => {
     expect((await open()).created).toEqual([]);
   });
 
-  it('[W08] ends when a person removed the file', async () => {
+  it('[W08] ends when a person removes the file', async () => {
     await rm(join(folder, 'BOOTSTRAP.md'));
     await workspace.bootstrap.retire();
     expect(await workspace.bootstrap.mark()).toBeNull();
     expect(await readdir(folder)).not.toContain('archive');
   });
 
-  it('[W07] writes nothing through a link', async () => {
+  it('[W07] does not write through a link', async () => {
     await mkdir(join(base, 'outside'));
     await symlink(join(base, 'outside'), join(folder, 'archive'));
     await workspace.bootstrap.retire();
@@ -92,14 +92,14 @@ const TURN = { conversationId: 'web:default:owner', session: 0, messageId: 'm9' 
 const LEADING: BootstrapMark = { state: 'started', ...TURN, messageId: 'm8', turns: 3 };
 
 describe("BOOTSTRAP.md in an owner's turn", () => {
-  it('[W08] leads the first conversation of a new workspace', () => {
+  it('[W08] guides the first conversation in a new workspace', () => {
     expect(decideBootstrap({ state: 'new' }, true, TURN)).toEqual({
       kind: 'lead',
       mark: { state: 'started', ...TURN, turns: 1 },
     });
   });
 
-  it('[W08] keeps leading the first conversation, and counts its turns', () => {
+  it('[W08] keeps guiding the first conversation, and counts its turns', () => {
     expect(decideBootstrap(LEADING, true, TURN)).toEqual({
       kind: 'lead',
       mark: { ...LEADING, messageId: 'm9', turns: 4 },

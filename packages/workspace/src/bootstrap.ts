@@ -6,7 +6,7 @@ import { type FileName, walkPath } from './paths.ts';
 import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
 import { makeFolders, writeFileInside } from './write-file.ts';
 
-/** The file is hidden, so that no view shows it and no tool writes it. */
+/** The file is hidden, so that views do not show it and tools do not write it. */
 const MARK: FileName = { name: '.parley/bootstrap.json', segments: ['.parley', 'bootstrap.json'] };
 const FILE = 'BOOTSTRAP.md';
 const ARCHIVE = 'archive';
@@ -31,7 +31,9 @@ export class Bootstrap {
     this.#options = options;
   }
 
-  /** Reads the progress of BOOTSTRAP.md; null if it has no conversation to lead. Never throws. */
+  /**
+   * Reads the progress of BOOTSTRAP.md; null if there is no conversation to guide. Never throws.
+   */
   async mark(): Promise<BootstrapMark | null> {
     const { folder, log } = this.#options;
     try {
@@ -39,7 +41,7 @@ export class Bootstrap {
       const content = await readFile(join(folder, ...MARK.segments), 'utf8');
       return BootstrapMark.parse(JSON.parse(content));
     } catch (error) {
-      log.warn({ reason: reasonOf(error) }, `${MARK.name} of the workspace cannot be used`);
+      log.warn({ reason: reasonOf(error) }, `${MARK.name} in the workspace cannot be used`);
       return null;
     }
   }
@@ -48,7 +50,7 @@ export class Bootstrap {
   async keep(mark: BootstrapMark): Promise<void> {
     const { folder, newId, lock, log } = this.#options;
     const bytes = Buffer.from(`${JSON.stringify(mark)}\n`);
-    // Once BOOTSTRAP.md leads a session, only the turns of that conversation count, and they run
+    // Once BOOTSTRAP.md guides a session, only the turns of that conversation count, and they run
     // one at a time.
     const leads = mark.state === 'started' && mark.turns > 1;
     const failed = await (leads ? this.#laneLock : lock)
@@ -89,8 +91,8 @@ async function archiveBootstrap(folder: string): Promise<string | null> {
 
 /**
  * The progress of a workspace's BOOTSTRAP.md (W08), as stored between starts. `new`: Parley created
- * the workspace and no owner has written yet. `started`: the file leads this session of this
- * conversation and has led `turns` of its turns; `messageId` starts the last of them.
+ * the workspace and no owner has written yet. `started`: the file guides this session of this
+ * conversation and has guided `turns` of its turns; `messageId` started the last of these turns.
  */
 export const BootstrapMark = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('new') }),
@@ -115,14 +117,14 @@ export interface OwnerTurn {
   readonly messageId: string;
 }
 
-/** The decision about BOOTSTRAP.md in this turn; `mark` is stored when it leads. */
+/** The decision about BOOTSTRAP.md in this turn; `mark` is stored if it guides the turn. */
 export type BootstrapStep =
   | { readonly kind: 'leave-out' }
   | { readonly kind: 'lead'; readonly mark: BootstrapMark }
   | { readonly kind: 'retire' };
 
 /**
- * BOOTSTRAP.md leads only the first session in which an owner writes to a new workspace. It is
+ * BOOTSTRAP.md guides only the first session in which an owner writes to a new workspace. It is
  * retired when that session ends (`/new`), after `BOOTSTRAP_TURNS`, or when the file is removed.
  * `mark` is null if Parley did not create the workspace or BOOTSTRAP.md is retired.
  */

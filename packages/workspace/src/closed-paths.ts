@@ -10,7 +10,7 @@ export const CLOSED_TO_COMMANDS: readonly FilePattern[] = [
 ];
 
 /**
- * Lists the paths that no command may write or create: Parley's own, and the files that become
+ * Lists the paths that commands must not write or create: Parley's own, and the files that become
  * prompt text, as the layers declare them. Paths inside a listed folder are omitted; `''` is the
  * workspace.
  */
@@ -21,7 +21,10 @@ export function listClosedToCommands(promptFiles: readonly FilePattern[]): reado
   return all.filter((name) => !folders.some((one) => one !== name && name.startsWith(one)));
 }
 
-/** Other patterns match no file, because no view reads a path that could leave the workspace. */
+/**
+ * Other patterns do not match any file, because views never read a path that could leave the
+ * workspace.
+ */
 function isInside(pattern: FilePattern): boolean {
   const segments = pattern.replace(/\/$/, '').split('/');
   return segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
@@ -72,8 +75,8 @@ export function makePaths(folder: string, names: readonly string[]): void {
 }
 
 /**
- * Removes the paths that are still empty; others may have been written by something other than a
- * command.
+ * Removes the paths that are still empty; any others may have been written by something other than
+ * a command.
  */
 export function removePaths(folder: string, names: readonly string[]): void {
   for (const name of names.toReversed()) {

@@ -27,7 +27,7 @@ const CANARY = 'canary7f3a9c';
 const GUEST: Reader = { kind: 'guest', conversationId: 'crew' };
 const OPEN_SKILL = '---\nname: NAME\ndescription: Of tea.\n---\nBrew.';
 
-/** The files before the command: open files and skills, in usual and unusual spellings. */
+/** The files before the command runs: open files and skills, with usual and unusual spellings. */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': 'Be brief.',
   'MEMORY.md': CANARY,
@@ -112,7 +112,7 @@ type Act = typeof act extends fc.Arbitrary<infer A> ? A : never;
 
 const PRIVATE = ['MEMORY.md', 'notes/secret.txt'];
 
-/** Performs one step of a command; steps that the sandbox or the disk would refuse are skipped. */
+/** Performs one step of a command, unless the sandbox or the disk would refuse the step. */
 function perform(folder: string, { closed, readOnly }: CoveredPaths, [kind, name, nth]: Act): void {
   const isCovered = (path: string) =>
     [...closed, ...readOnly].some((one) => path === one || path.startsWith(`${one}/`));
@@ -134,7 +134,7 @@ function perform(folder: string, { closed, readOnly }: CoveredPaths, [kind, name
       if (!isCovered(from) && !isMount(from)) renameSync(join(folder, from), path);
     }
   } catch {
-    // A step fails if another file or folder is in the way.
+    // A step fails if another file or folder is already there.
   }
 }
 
@@ -266,10 +266,10 @@ describe('[W02] [W03] [W09] files that a command in an owner’s turn creates', 
         ['write', 'my/skills/leak/SKILL.md', 10],
       ],
     ],
-  ])('reach no guest: %s', (_what, acts) => launder(acts));
+  ])('do not reach a guest: %s', (_what, acts) => launder(acts));
 
   it(
-    'reach no guest and change no prompt text, for random names and contents',
+    'do not reach a guest or change prompt text, for random names and contents',
     () =>
       fc.assert(
         fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 6 }), (acts) => launder(acts)),
@@ -293,7 +293,7 @@ describe('[W02] [W03] [W09] files that a command in an owner’s turn creates', 
 });
 
 describe('[W03] a file below skills/', () => {
-  it('makes a file below skills/ private to the owner unless an open SKILL.md is above it', async () => {
+  it('is private to the owner unless there is an open SKILL.md above it', async () => {
     const base = mkdtempSync(join(tmpdir(), 'parley-launder-'));
     const { workspace, skills } = await open(base);
     const put = (name: string, text: string) => {

@@ -12,7 +12,7 @@ export const CommandNote = z.object({
   until: z.number(),
   host: z.string(),
   pid: z.number(),
-  /** When the process started, because process ids are reused. */
+  /** When the process started; stored because process ids are reused. */
   started: z.number(),
   /** Folders that the command could not write to. */
   closed: z.array(z.string()),
@@ -24,7 +24,7 @@ export type CommandNote = z.infer<typeof CommandNote>;
 
 /** Notes about unfinished commands, stored in a folder, by file name. */
 export interface CommandNotes {
-  /** Reads each note once; without notes, this costs one `stat` of a folder. */
+  /** Reads each note once; if there are none, this costs one `stat` of a folder. */
   current(): ReadonlyMap<string, CommandNote>;
   /** Reads the note as it is on disk now; null if it has been removed. */
   read(file: string): CommandNote | null;
@@ -52,7 +52,7 @@ export function openCommandNotes(home: string): CommandNotes {
 }
 
 /**
- * Returns null if the note has just been removed; notes are written atomically, so none is
+ * Returns null if the note has just been removed; notes are written atomically, so they are never
  * incomplete.
  */
 function readNote(path: string): CommandNote | null {

@@ -19,7 +19,7 @@ export async function decideFileAudience(
 
 /**
  * Whether a file below `skills/` is private regardless of its content, because there is no open
- * SKILL.md above it. Scripts and references have no front matter that could declare an audience
+ * SKILL.md above it. Scripts and references do not have front matter that could declare an audience
  * (W03).
  */
 export async function isClosedBySkill(files: FileCache, path: FileName): Promise<boolean> {

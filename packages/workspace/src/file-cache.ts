@@ -42,14 +42,14 @@ const FAULTS = {
   missing: { reason: 'missing' },
   link: { reason: 'refused', detail: 'a symbolic link is not followed' },
   'not-a-file': { reason: 'refused', detail: 'not a regular file' },
-  // A parent folder may have become a link since it was checked, in which case the path leads to
+  // A parent folder may have become a link after it was checked, in which case the path leads to
   // another file.
   replaced: { reason: 'unreadable', detail: 'it was replaced while it was read; read it again' },
 } as const;
 
 /**
  * The files in one folder, parsed once and again whenever they change on disk (W07). An unchanged
- * file costs one `lstat` per path segment.
+ * file costs one `lstat` per segment of its path.
  */
 export class FileCache {
   readonly #options: FileCacheOptions;
@@ -101,7 +101,7 @@ export class FileCache {
 
   /**
    * Whether a file may begin with front matter, judged by its first bytes, so that most
-   * non-Markdown files need not be read entirely. Returns true when in doubt.
+   * non-Markdown files need not be read entirely. Returns true if this is uncertain.
    */
   async mayHaveFrontMatter({ segments }: FileName): Promise<boolean> {
     try {
@@ -165,7 +165,7 @@ async function loadFile(
   if (file.problem !== null) {
     log.warn(
       { file: name.name, problem: file.problem },
-      `${name.name} is shown to the owner only, until its problem is fixed`,
+      `only the owner can see ${name.name} until its problem is fixed`,
     );
   }
   return file;

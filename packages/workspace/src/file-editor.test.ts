@@ -142,7 +142,7 @@ describe("a workspace's files in an editor", () => {
     expect(await whys('notes.md')).toEqual(['written by the agent', 'found']);
   });
 
-  it('[G15] keeps no version with forgotten text', async () => {
+  it('[G15] does not keep versions with forgotten text', async () => {
     const entry = '- Bo likes plums <!-- parley id=m1234 type=fact scope=user words=own -->';
     await save('memory/user.md', `${entry}\n- tea\n`);
     await save('notes.md', 'Bo likes plums\nand tea\n');

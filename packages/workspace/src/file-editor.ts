@@ -39,9 +39,9 @@ interface FileEditorOptions {
   readonly folder: string;
   readonly files: FileCache;
   readonly history: FileHistory;
-  /** The view of a guest, which stands for all views except an owner's and a conversation's own. */
+  /** A guest's view, which stands for all views except an owner's and a conversation's own. */
   readonly guest: WorkspaceView;
-  /** Whether memory is off, so that no turn reads or writes it. */
+  /** Whether memory is off, so that turns neither read nor write it. */
   readonly forgetful: boolean;
   /** Whether SOUL.md changes only through proposals (W06). */
   readonly governed: boolean;

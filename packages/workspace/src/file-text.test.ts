@@ -30,7 +30,7 @@ const put = (name: string, bytes: Uint8Array) => writeFile(join(folder, name), b
 const bytesOf = (name: string) => readFile(join(folder, name));
 
 describe('a workspace file in an encoding other than UTF-8', () => {
-  it('[W10] shows the agent, the page and a survey the same text of a file', async () => {
+  it('[W10] is shown to the agent, on the page and in a survey with the same text', async () => {
     await put('AGENTS.md', GBK);
     expect(await workspace.for(GUEST).read('AGENTS.md')).toMatchObject({ text: CHINESE });
     expect(await workspace.editor.read('AGENTS.md')).toMatchObject({ text: CHINESE });
@@ -43,7 +43,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     });
   });
 
-  it('[W10] writes a file back entirely as UTF-8, with its front matter', async () => {
+  it('[W10] is written back entirely as UTF-8, with its front matter', async () => {
     await put('notes.md', utf16('---\r\naudience: owner\r\n---\r\nGrüße\r\n'));
     const owner = workspace.for(OWNER);
     expect(await owner.change('notes.md', (text) => `${text}\nneu`)).toMatchObject({
@@ -67,7 +67,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     expect(Buffer.from(copy).toString()).toBe('---\naudience: owner\n---\n\nabout me');
   });
 
-  it('[W10] makes a UTF-16 file that a command creates private to the owner, in a single encoding', async () => {
+  it('[W10] is private to the owner and in a single encoding when a command creates it in UTF-16', async () => {
     await workspace.commands.run({ promptFiles: [], timeoutMs: 1_000 }, async () => {
       await put('made.md', utf16('what the command saw'));
       await put('table.csv', utf16('---\naudience: everyone\n---\na;b'));
@@ -97,7 +97,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     }
   });
 
-  it('[W10] reports a file that cannot be decoded, and neither shows it in part nor replaces it', async () => {
+  it('[W10] is reported if it cannot be decoded, and is neither shown in part nor replaced', async () => {
     await put('AGENTS.md', NOISE);
     const owner = workspace.for(OWNER);
     expect(await owner.read('AGENTS.md')).toEqual({
@@ -113,7 +113,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     expect(entries.map(describeEncodingDoubt).filter((doubt) => doubt !== null)).toHaveLength(1);
   });
 
-  it('[W10] reports a doubtful decoding to the model, the page and a survey', async () => {
+  it('[W10] is reported to the model, the page and a survey if its decoding is doubtful', async () => {
     await put('USER.md', Buffer.from('Name: J\xf6rg\n', 'latin1'));
     const doubt = expect.stringContaining('guessed');
     expect(await workspace.for(OWNER).read('USER.md')).toMatchObject({

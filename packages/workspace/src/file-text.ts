@@ -1,6 +1,6 @@
 import { decodeText, describeEncodingWarning } from '@parley/core';
 
-/** A file's bytes decoded as text, or the reason, for people, why they are not text. */
+/** A file's bytes decoded as text, or an explanation for people of why they are not text. */
 export type FileText =
   | {
       readonly kind: 'text';

@@ -42,8 +42,8 @@ export function hashFileText(raw: string | null): string | null {
 }
 
 /**
- * One workspace file with its earlier versions, which are stored in a hidden folder that no view
- * reads.
+ * One workspace file with its earlier versions, which are stored in a hidden folder that views do
+ * not read.
  */
 export class FileVersions {
   protected readonly options: FileVersionsOptions;
@@ -116,8 +116,8 @@ export class FileVersions {
   }
 
   /**
-   * Rewrites all versions and reasons (G15). Returns how many lines were removed, and which
-   * versions could not be written.
+   * Rewrites all versions and reasons (G15). Returns how many lines were removed, and the versions
+   * that could not be written.
    */
   forget(shorten: (text: string) => string) {
     return this.options.lock.hold(async (hold) => {
@@ -149,9 +149,9 @@ export class FileVersions {
   }
 
   /**
-   * Removes versions that are too old or too many, but never the current text of an existing file
-   * or the one before it. `lastWritten`: when another file last got a version, which also shows
-   * that time has passed.
+   * Removes versions that are too old, and the oldest versions if there are too many, but never the
+   * current text of an existing file or the text before it. `lastWritten` is when another file last
+   * got a version, which also shows that time has passed.
    */
   async tidy(lastWritten = 0): Promise<void> {
     const { folder, clock } = this.options;

@@ -94,7 +94,7 @@ export class FileWriter {
     return typeof text === 'string' ? await planOne(this.#options, order, text) : text;
   }
 
-  /** Writes the text that `make` returns while holding the lock. */
+  /** Writes the text that `make` returns, while holding the lock. */
   change(order: WriteOrder, make: CreateText): Promise<WriteResult | WriteUnchanged> {
     return this.#locked(async (hold) => {
       const path = parseFileName(order.name);
@@ -130,15 +130,15 @@ async function writeOne(
   if (result.kind === 'refused') return result;
   if (isVersionKept(order)) {
     const versions = options.history.of(plan.path);
-    // The write has succeeded, and a failure to store the version does not undo it.
+    // The write has already succeeded, and a failure to store the version does not undo it.
     await versions.note(hold, plan.before, plan.content, 'written by the agent').catch(() => null);
   }
   return { ...result, name: plan.name, characters: plan.content.length };
 }
 
 /**
- * No version is kept of the lines that are constantly added to memory, and of text that a person
- * has just asked to forget.
+ * Versions are not kept of lines that are constantly added to memory, or of text that a person has
+ * just asked to forget.
  */
 function isVersionKept({ name, reader, approval }: WriteOrder): boolean {
   if (reader.kind !== 'owner' || approval?.by === 'command') return false;

@@ -23,7 +23,7 @@ export function isMarkdown(name: string): boolean {
 }
 
 function foldPath(path: string): string {
-  // A fast path for nearly every name, because listings fold thousands of names.
+  // A fast path for nearly all names, because listings fold thousands of names.
   if (/^[ -~]*$/.test(path)) return path.toLowerCase();
   return path
     .normalize('NFKC')

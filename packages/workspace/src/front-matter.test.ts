@@ -23,7 +23,7 @@ describe('front matter', () => {
     ['a longer rule of hyphens', '----\nHello', '----\nHello'],
     ['a rule further down', 'Hello\n\n---\ntitle: no\n---', 'Hello\n\n---\ntitle: no\n---'],
     ['nothing', '', ''],
-  ])('finds no front matter in %s', (_, file, body) => {
+  ])('does not find front matter in %s', (_, file, body) => {
     expect(read(file)).toMatchObject({ kind: 'none', body });
   });
 

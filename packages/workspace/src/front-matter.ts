@@ -19,9 +19,9 @@ const MAX_FRONT_MATTER = 16_000;
 
 /**
  * The block above the text in a Markdown file. `refused`: front matter was intended but its meaning
- * is unknown, so callers must assume the strictest one. `body` is the text below, with `\n` line
- * breaks and without surrounding blank lines; `head` is the block with its opening and closing
- * lines, empty if the block has no end.
+ * is unknown, so callers must assume the strictest one. `body` is the text below the block, with
+ * `\n` line breaks and without surrounding blank lines; `head` is the block with its opening and
+ * closing lines, or empty if the block does not end.
  */
 export type FrontMatter<Data> =
   | { readonly kind: 'none'; readonly head: ''; readonly body: string }
@@ -102,7 +102,7 @@ function parseFrontMatter<Data extends object>(
   return { kind: 'parsed', data: Object.freeze(checked.data), head, body: trimBlankLines(body) };
 }
 
-/** The thirty modules of gray-matter are loaded when the first file needs them. */
+/** The thirty modules of gray-matter are loaded only when a file first needs them. */
 function loadGrayMatter(): typeof Matter {
   return require('gray-matter');
 }
@@ -144,7 +144,7 @@ export const MAX_HEAD_BYTES = 4_096;
  * Whether a file that begins with these bytes may have front matter, in any encoding. False only if
  * `---` cannot be the first visible characters: these are the same three bytes in all encodings
  * except UTF-16 and UTF-32, which have NULs between them. Invisible characters may extend beyond
- * the examined bytes, but they contain no words.
+ * the examined bytes, but they are not words.
  */
 export function mayHaveFrontMatter(head: Uint8Array): boolean {
   const start = Buffer.from(head).toString('latin1');
@@ -190,8 +190,8 @@ export interface ParsedFile {
 }
 
 /**
- * Parses a file's text and decides its audience. `hasTwin`: the file has a second name on disk;
- * because that may be `MEMORY.md`, the file is private to the owner.
+ * Parses a file's text and determines the file's audience. `hasTwin`: the file has a second name on
+ * disk, which may be `MEMORY.md`, so the file is private to the owner.
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const strict = readFrontMatter(raw, AudienceFrontMatter);
@@ -204,9 +204,9 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
 }
 
 /**
- * Parses a skill's front matter in the same way as for the skill itself (S11), so that both have
- * the same audience (W03): it need not be YAML, its metadata may be hand-written JSON, and it is
- * open only if no word in it may say otherwise.
+ * Parses the front matter the way it is parsed for the skill itself (S11), so that the file and the
+ * skill have the same audience (W03). It need not be YAML, its metadata may be hand-written JSON,
+ * and it is open only if no word in it may mean otherwise.
  */
 function toSkillAudience(
   strict: FrontMatter<AudienceFrontMatter>,

@@ -53,7 +53,7 @@ beforeEach(async () => {
 afterEach(() => rm(base, { recursive: true, force: true }));
 
 describe('a first start', () => {
-  it('[W01] creates the folder for its owner only and fills it from the templates', async () => {
+  it('[W01] creates the folder for its owner only, and fills it from the templates', async () => {
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder, 'AGENTS.md'))).mode & 0o777).toBe(0o600);
     expect([...workspace.created].sort()).toEqual(NINE);
@@ -63,7 +63,7 @@ describe('a first start', () => {
     expect(await read(GUEST, 'AGENTS.md')).toContain('How you work here');
   });
 
-  it('[W01] overwrites no existing entry, not even a dangling link', async () => {
+  it('[W01] does not overwrite any existing entry, not even a dangling link', async () => {
     const other = join(base, 'other');
     await mkdir(other);
     await writeFile(join(other, 'SOUL.md'), 'mine');
@@ -77,7 +77,7 @@ describe('a first start', () => {
     await expect(stat(join(base, 'nowhere.md'))).rejects.toThrow('ENOENT');
   });
 
-  it('[W01] leaves an existing workspace exactly as it is', async () => {
+  it('[W01] does not change an existing workspace', async () => {
     await rm(join(folder, 'SOUL.md'));
     expect((await openWorkspace({ folder, templates: TEMPLATES })).created).toEqual([]);
     await expect(stat(join(folder, 'SOUL.md'))).rejects.toThrow('ENOENT');
@@ -152,7 +152,7 @@ describe('a workspace view', () => {
     ['is empty', '---\ntitle: x\n---\n \n', 'empty'],
     ['is larger than 1 MB', 'a'.repeat(1_000_001), 'too-large'],
     ['is not text', new Uint8Array([1, 0, 2]), 'unreadable'],
-  ])('reports it when a file %s', async (_, content, reason) => {
+  ])('reports when a file %s', async (_, content, reason) => {
     await put('SOUL.md', content);
     expect(await read(OWNER, 'SOUL.md')).toBe(`absent: ${reason}`);
   });
@@ -162,7 +162,7 @@ describe('a workspace view', () => {
     expect(await read(OWNER, 'AGENTS.md/inside.md')).toBe('absent: missing');
   });
 
-  it('logs front matter that it cannot read, and hides the file', async () => {
+  it('logs front matter that cannot be read, and hides the file', async () => {
     const warnings: object[] = [];
     const quiet = { debug() {}, info() {}, error() {} };
     const log = { ...quiet, warn: (facts: object) => void warnings.push(facts), child: () => log };
@@ -195,7 +195,7 @@ describe('paths that leave the workspace', () => {
     );
   });
 
-  it('[W07] refuses a file that becomes a link after it was read', async () => {
+  it('[W07] refuses a file that became a link after it was read', async () => {
     expect(await read(GUEST, 'SOUL.md')).toContain('Who you are');
     await rm(join(folder, 'SOUL.md'));
     await symlink(join(base, 'outside', 'secret.md'), join(folder, 'SOUL.md'));
@@ -270,7 +270,7 @@ describe('a workspace without memory', () => {
     }
   });
 
-  it('[W02] [W04] shows owners their memory and a group its own when memory is on', async () => {
+  it('[W02] [W04] shows owners their memory, and a group its own, when memory is on', async () => {
     expect(await seenBy(OWNER, 'main-session')).toEqual(
       expect.arrayContaining(['MEMORY.md', 'memory/2026-11-21.md']),
     );
@@ -287,7 +287,7 @@ describe('the files of a new workspace', () => {
     },
   );
 
-  it('[P09] AGENTS.md and SOUL.md leave most of 3,000 tokens to the rest of the prompt', async () => {
+  it('[P09] AGENTS.md and SOUL.md leave most of 3,000 tokens for the rest of the prompt', async () => {
     let tokens = 0;
     for (const name of ['AGENTS.md', 'SOUL.md']) {
       const file = await workspace.for(GUEST).read(name);

@@ -32,13 +32,15 @@ export interface OpenWorkspaceOptions {
    * links inside it are refused.
    */
   readonly folder: string;
-  /** The folder with the files that a new workspace starts with. */
+  /** The folder with the files for a new workspace. */
   readonly templates: string;
   /** `off`: MEMORY.md, memory/ and the groups' memory files look private to every reader (P15). */
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is managed elsewhere (W06). */
   readonly governed?: ManagedFile;
-  /** The lock that lets only one process at a time write if several share the folder. */
+  /** Files with another text in every view; the files themselves stay as they are. */
+  readonly replaced?: readonly ManagedFile[];
+  /** The lock that allows only one process at a time to write if several share the folder. */
   readonly lock?: WorkspaceLock;
   readonly log?: Logger;
   readonly clock?: Clock;
@@ -56,7 +58,10 @@ export interface Workspace {
   readonly bootstrap: Bootstrap;
   /** The rules for shell commands in this workspace (W09). */
   readonly commands: Pick<ShellCommands, 'run'>;
-  /** Files created by agents that wait for a person's decision, shown only to the owner (W09). */
+  /**
+   * Files created by agents that are waiting for a person's decision, shown only to the owner
+   * (W09).
+   */
   readonly agentFiles: AgentFiles;
   /** The workspace's files as their owner edits them outside of turns. */
   readonly editor: FileEditor;
@@ -99,6 +104,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     history,
     forgetful: options.memory === 'off',
     governed: options.governed,
+    replaced: options.replaced ?? [],
     mayBeFromCommand: commands.mayBeFromCommand,
   };
   const view = createViewFactory(sources);
@@ -125,18 +131,18 @@ const MARK_FILE = 'AGENTS.md';
 
 /**
  * This file is copied only into an entirely new workspace (W08), because people with an existing
- * one already know their agent.
+ * workspace already know their agent.
  */
 const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
 
-/** Folders created empty in addition to the templates. */
+/** Folders created in addition to the templates, without content. */
 const EMPTY_FOLDERS = ['memory', 'skills', 'knowledge'];
 
 /**
- * Creates the folder (mode 0700) and, if it has no AGENTS.md, copies every missing template. An
- * existing workspace stays exactly as it is, so that deleted files are not restored; an interrupted
- * first start continues at the next one. Returns the names of the files that were created; throws
- * WorkspaceError.
+ * Creates the folder (mode 0700) and, if it does not contain AGENTS.md, copies every missing
+ * template. An existing workspace is not changed, so that deleted files are not restored; an
+ * interrupted first start continues at the next one. Returns the names of the files that were
+ * created; throws WorkspaceError.
  */
 async function seedFolder(
   folder: string,
@@ -186,14 +192,14 @@ async function seedTemplates(
   return made;
 }
 
-/** Whether no file or folder of a workspace exists yet, in any spelling. */
+/** Whether none of a workspace's files and folders exist yet, in any spelling. */
 async function isUnused(folder: string, names: readonly string[]): Promise<boolean> {
   const known = new Set([...names, ...EMPTY_FOLDERS].map((name) => name.toLowerCase()));
   const entries = await readdir(folder);
   return !entries.some((name) => known.has(name.toLowerCase()));
 }
 
-/** An existing entry with this name, even a link, is kept. */
+/** If an entry with this name already exists, even as a link, it is kept. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });

@@ -14,7 +14,7 @@ const USER = `# USER.md
 const MARKS = listOwnerMarks(USER);
 
 describe('text that is about the owner', () => {
-  it('[W03] recognizes text about the owner by names and distinctive values in USER.md', () => {
+  it('[W03] is recognized by names and distinctive values from USER.md', () => {
     expect(MARKS).toEqual([
       ...['Mira Okonkwo', 'Mira', 'Okonkwo', 'Miri', 'Africa/Lagos', '@miri_o', '小米'],
     ]);
@@ -58,7 +58,7 @@ describe('text that is about the owner', () => {
     '- Say it in the user’s language.',
     'name: Magi\nrole: Personal AI Assistant',
     'Admiral Miriam is a fictional captain.',
-  ])('[W03] does not treat as text about the owner: %s', (text) => {
+  ])('[W03] does not include: %s', (text) => {
     expect(splitOwners(text, MARKS)).toEqual({ everyone: text, owners: '' });
   });
 
@@ -70,14 +70,14 @@ describe('text that is about the owner', () => {
     });
   });
 
-  it('[W03] includes nothing from the templates that Parley ships', () => {
+  it('[W03] does not include anything from the templates that Parley ships', () => {
     for (const name of ['AGENTS.md', 'SOUL.md', 'IDENTITY.md']) {
       const path = resolve(import.meta.dirname, '../../../config/workspace', name);
       expect(splitOwners(readFileSync(path, 'utf8'), MARKS).owners).toBe('');
     }
   });
 
-  it('[W03] includes only a title that contains a name', () => {
+  it('[W03] may consist only of a title that contains a name', () => {
     const text = '# The assistant of Mira Okonkwo\n\nBe kind.';
     const parts = { everyone: 'Be kind.', owners: '# The assistant of Mira Okonkwo' };
     expect(splitOwners(text, MARKS)).toEqual(parts);

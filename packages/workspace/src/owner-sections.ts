@@ -85,9 +85,9 @@ function isName(word: string): boolean {
 }
 
 /**
- * Removes text about the owner from a text that others read: sections by their heading; list items,
- * paragraphs and code by their content or by a mark from `listOwnerMarks`. When in doubt, a text is
- * removed, because the owner reads both parts.
+ * Removes text about the owner from text that others read: sections by their heading, and list
+ * items, paragraphs and code by their content or by a mark from `listOwnerMarks`. When in doubt,
+ * text is removed, because the owner reads both parts.
  */
 export function splitOwners(text: string, marks: readonly string[]): SplitText {
   const isMarked = createMarkFinder(marks);
@@ -119,8 +119,8 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
 }
 
 /**
- * Splits an entire file, whose front matter stays with the open part; a file that declares its
- * audience is left unchanged.
+ * Splits an entire file; its front matter stays with the part for everyone. A file that declares
+ * its audience is not changed.
  */
 export function splitOwnersFile(file: string, marks: readonly string[]): SplitText {
   const front = readFrontMatter(file, AudienceFrontMatter);
@@ -131,8 +131,8 @@ export function splitOwnersFile(file: string, marks: readonly string[]): SplitTe
 }
 
 /**
- * Creates a function that finds marks as whole words, except in Chinese, which has no spaces
- * between words.
+ * Creates a function that finds marks as whole words, except in Chinese, which does not separate
+ * words with spaces.
  */
 function createMarkFinder(marks: readonly string[]): (line: string) => boolean {
   const patterns = marks.map((mark) => {
@@ -143,7 +143,7 @@ function createMarkFinder(marks: readonly string[]): (line: string) => boolean {
   return (line) => patterns.some((pattern) => pattern.test(line));
 }
 
-/** A line in bold also counts as a heading, below all others. */
+/** A bold line also counts as a heading, below all other headings. */
 function parseHeading(block: string): { readonly depth: number; readonly title: string } | null {
   const [first = ''] = block.split('\n', 1);
   const [, marks, title = '', bold] =

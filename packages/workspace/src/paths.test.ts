@@ -50,8 +50,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a cached list of Markdown files', () => {
-  it('[W07] updates the list when files are added, removed and renamed, even in nested folders', async () => {
+describe('the cached list of Markdown files', () => {
+  it('[W07] is updated when files are added, removed and renamed, even in nested folders', async () => {
     const list = createMarkdownLister(clock);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
@@ -65,7 +65,7 @@ describe('a cached list of Markdown files', () => {
     expect(await list(folder)).toEqual(['new/d.md']);
   });
 
-  it('does not trust the timestamps of a folder that has just changed', async () => {
+  it('does not rely on the timestamps of a folder that has just changed', async () => {
     now = 0;
     const list = createMarkdownLister(clock);
     const stamp = new Date(1_000);
@@ -75,7 +75,7 @@ describe('a cached list of Markdown files', () => {
     expect(await list(folder)).toEqual(['a.md', 'c.md', 'deep/b.md']);
   });
 
-  it('lists nothing for a path that is missing, a link, or not a folder', async () => {
+  it('is empty for a path that is missing, a link, or not a folder', async () => {
     const list = createMarkdownLister(clock);
     symlinkSync(join(folder, 'deep'), join(folder, 'link'));
     for (const name of ['none', 'a.md', 'link']) expect(await list(join(folder, name))).toEqual([]);

@@ -36,8 +36,9 @@ function isPlainName(segment: string): boolean {
 /** Files larger than this, in bytes, are not read. */
 export const MAX_BYTES = 1_000_000;
 /**
- * Two changes within this time can leave the same timestamp, so a file that changed less than this
- * before it was read is read again next time, in ms. The coarsest common clock ticks every 10 ms.
+ * The time in ms within which two changes can leave the same timestamp. A file that had changed
+ * less than this before it was read is read again next time. The coarsest common clock ticks every
+ * 10 ms.
  */
 export const SETTLED_MS = 50;
 
@@ -68,12 +69,12 @@ export class FoundFile {
     return Number(this.#stats.ctimeMs);
   }
 
-  /** Whether the file has a second name (a hard link), which may be a private one. */
+  /** Whether the file has a second name (a hard link), which may be that of a private file. */
   get hasTwin(): boolean {
     return this.#stats.nlink > 1n;
   }
 
-  /** Whether the owner of the file may read it. */
+  /** Whether the file's owner may read it. */
   get isReadable(): boolean {
     return (this.#stats.mode & 0o400n) !== 0n;
   }
@@ -88,7 +89,7 @@ export class FoundFile {
     return [this.identity, size, mtimeNs, ctimeNs].join(':');
   }
 
-  /** Whether both have the same fingerprint. */
+  /** Whether both files have the same fingerprint. */
   isSameAs(other: FoundFile): boolean {
     const { dev, ino, size, mtimeNs, ctimeNs } = other.#stats;
     return (

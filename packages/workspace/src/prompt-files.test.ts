@@ -64,13 +64,13 @@ describe('files that become prompt text', () => {
     ['notes/agents.txt', false],
     ['my/notes/skills.md', false],
     ['notes/today.md', false],
-    // No tool can write SOUL.md (W06).
+    // Tools cannot write SOUL.md (W06).
     ['SOUL.md', false],
   ])('[W09] [G05] %s: %s', (path, is) => {
     expect(createPromptFiles(READS).includes(path)).toBe(is);
   });
 
-  it('[W09] lists all files that a part can read, in any spelling', () => {
+  it('[W09] lists all files that a part of a prompt can read, in any spelling', () => {
     const files = createPromptFiles(READS);
     const { view } = everyFile();
     const restricted = restrictView(view, { id: 'part', reads: READS }, silentLogger);
@@ -95,7 +95,7 @@ describe('files that become prompt text', () => {
     );
   });
 
-  it('[W09] shows a part no undeclared files, and logs the attempt', async () => {
+  it('[W09] does not show a part undeclared files, and logs the attempt', async () => {
     const { view, asked } = everyFile();
     const { log, lines } = createRecordingLogger();
     const restricted = restrictView(view, { id: 'nosy', reads: ['AGENTS.md', 'formats/'] }, log);

@@ -6,21 +6,22 @@ import { SOUL } from './soul.ts';
 import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
 
 /**
- * Workspace files that become prompt text: one path (`AGENTS.md`), or a folder with everything
- * below it (`knowledge/`; `/` stands for every file). Patterns are relative to the workspace.
+ * Workspace files that become prompt text: either one path (`AGENTS.md`), or a folder with
+ * everything below it (`knowledge/`; `/` stands for every file). Patterns are relative to the
+ * workspace.
  */
 export type FilePattern = string;
 
 /** A part of a prompt (layer, context source, hook) with the files that it reads. */
 export interface DeclaredReads {
   readonly id: string;
-  /** The part can read only these files; if absent, none. */
+  /** The part can read only these files, and none if this is absent. */
   readonly reads?: readonly FilePattern[];
 }
 
 /**
  * Restricts a view to the files that `part` declares. Any other file looks absent and is logged,
- * because the agent could change an undeclared file without asking. The view's methods need no
+ * because the agent could change an undeclared file without asking. The view's methods do not use
  * `this`, because plugins detach them or copy the view.
  */
 export function restrictView(
@@ -63,7 +64,7 @@ export interface PromptFiles {
   readonly patterns: readonly FilePattern[];
   /**
    * Whether a path may lead to one of these files. Case, Unicode forms, invisible characters,
-   * slashes, relative steps and full paths make no difference; true when in doubt.
+   * slashes, relative steps and full paths make no difference; returns true when in doubt.
    */
   includes(path: string): boolean;
 }

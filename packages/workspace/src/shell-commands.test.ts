@@ -68,8 +68,8 @@ describe('[W09] a shell command', () => {
     ]);
   });
 
-  it('protects every closed path, and removes created ones after the last command', async () => {
-    // The folder for Parley's own files remains, as after each write.
+  it('protects every closed path, and after the last command removes the paths that it created', async () => {
+    // The folder for Parley's own files remains, as it does after each write.
     const names = () => readdirSync(folder).filter((name) => name !== '.parley');
     const before = names();
     const there = () => [...PLACES, 'my'].map((name) => existsSync(join(folder, name)));
@@ -103,7 +103,7 @@ describe('[W09] a shell command', () => {
     expect(onDisk('BOOT.md')).toContain('by a person');
   });
 
-  it('leaves no created files behind if its process crashes', async () => {
+  it('does not leave created files behind if its process crashes', async () => {
     const dead = { until: Date.now() + 60_000, host: hostname(), pid: 0x7fffffff, started: 1 };
     put('BOOT.md', '');
     mkdirSync(join(folder, 'formats'));
@@ -120,7 +120,7 @@ describe('[W09] a shell command', () => {
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
 
-  it('hides a file that was open and cached once the command has changed it', async () => {
+  it('hides a file that was public and cached once the command has changed it', async () => {
     // The file is now old enough to be cached.
     await setTimeout(80);
     expect(await shown('notes/open.md')).toBe('open');
@@ -136,7 +136,7 @@ describe('[W09] a shell command', () => {
     expect(await shown('notes/open.md')).toBe('private');
   });
 
-  it('creates files for the owner only, even while it runs', async () => {
+  it('creates files that only the owner can see, even while it runs', async () => {
     const made = ['leak.md', 'notes/leak.md', 'a/b/c/d/e/f/leak.md', 'front.md', 'everyone.md'];
     await workspace.commands.run(RULES, async () => {
       for (const name of made) put(name, 'canary');
@@ -155,7 +155,7 @@ describe('[W09] a shell command', () => {
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
 
-  it('makes an open file private to the owner after a command has moved it', async () => {
+  it('makes a public file private to the owner after a command has moved it', async () => {
     await workspace.commands.run(RULES, async () => {
       renameSync(join(folder, 'notes'), join(folder, 'old'));
       put('notes/open.md', 'canary');
@@ -172,7 +172,7 @@ describe('[W09] a shell command', () => {
     expect(await shown(group.groupMemory)).toBe('ours');
   });
 
-  it('creates files for the owner only, even if its process crashes halfway', async () => {
+  it('creates files that only the owner can see, even if its process crashes halfway', async () => {
     const dead = { until: Date.now() + 60_000, host: hostname(), pid: 0x7fffffff, started: 1 };
     put('leak.md', 'canary');
     put('.parley/commands/c.json', JSON.stringify({ ...dead, closed: [], open: {} }));

@@ -26,9 +26,12 @@ import { restrictToOwner } from './write-rules.ts';
 
 /** The rules for one shell command. */
 export interface CommandRules {
-  /** The files that become prompt text, as the layers declare them, including missing ones. */
+  /**
+   * The files that become prompt text, as the layers declare them, including files that do not
+   * exist.
+   */
   readonly promptFiles: readonly FilePattern[];
-  /** The time limit of the command, in ms. */
+  /** The command's time limit, in ms. */
   readonly timeoutMs: number;
 }
 
@@ -37,7 +40,10 @@ export interface CommandRules {
  * workspace.
  */
 export interface CoveredPaths {
-  /** Paths that exist until the last command has ended and may not be written, created or moved. */
+  /**
+   * Paths that exist until the last command has ended, and that must not be written, created or
+   * moved.
+   */
   readonly closed: readonly string[];
   /** Files that others can read, if they still exist. */
   readonly readOnly: readonly string[];
@@ -57,7 +63,7 @@ const HOME = ['.parley', 'commands'];
 /** More levels and files than any workspace has. */
 const EVERYWHERE = { depth: 8, files: 1_000_000 };
 /**
- * The maximum number of separate mounts, whose cost grows quadratically. Open files beyond this
+ * The maximum number of separate mounts; their cost grows quadratically. Public files beyond this
  * number can be written and then become private to the owner.
  */
 const MAX_COVERED = 200;
@@ -66,7 +72,7 @@ const MARGIN_MS = 60_000;
 
 /**
  * How shell commands access a workspace (W09). Commands run in turns that can see private content,
- * and their writes bypass the views. Therefore they can only read what others can read and what
+ * and their writes bypass the views. They can therefore only read what others can read and what
  * becomes prompt text, and each file that they create is private to the owner, as if the owner's
  * turn had written it.
  */
@@ -94,14 +100,15 @@ export function openShellCommands(options: ShellCommandsOptions) {
         removeEmpty(home);
       });
     } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'new files of a command stay hidden from others');
+      log.warn({ reason: reasonOf(error) }, 'new files from a command stay hidden from others');
     }
   };
   return {
     mayBeFromCommand,
     /**
-     * Runs `work` with the paths that its command may only read. New files then become private to
-     * the owner; until then no other reader can see them, even if this process crashes halfway.
+     * Runs `work` with the paths that its command may read but not write. New files then become
+     * private to the owner; until then no other reader can see them, even if this process crashes
+     * halfway.
      */
     async run<T>(
       { promptFiles, timeoutMs }: CommandRules,
@@ -159,7 +166,7 @@ async function writeNote(
 }
 
 /**
- * Hands the paths created for this command over to another running one: removing a path would
+ * Hands the paths created for this command over to another running command. Removing a path would
  * remove the other command's mount, and that command could then create the path itself. False if no
  * other command is running.
  */
@@ -179,7 +186,7 @@ async function handOverFiles(
   return true;
 }
 
-/** Scans the folder: `open` for the note, `readOnly` for the command. */
+/** Scans the folder; `open` is stored in the note, and `readOnly` is passed to the command. */
 async function scanWorkspace(
   { folder, files }: ShellCommandsOptions,
   closed: readonly string[],
@@ -198,7 +205,8 @@ async function scanWorkspace(
 }
 
 /**
- * Lists the files outside these folders that others could read, depending on their front matter.
+ * Lists the files outside these folders that others might be able to read, depending on their front
+ * matter.
  */
 async function listOpenableFiles(
   folder: string,
@@ -241,8 +249,8 @@ async function markCreatedFiles(
   for (const path of ordered) {
     if (!isNewSince(note, folder, path)) continue;
     const found = walkPath(folder, path);
-    // An empty file contains nothing to protect and may exist only because another command is
-    // running.
+    // An empty file does not contain anything to protect, and may exist only because another
+    // command is running.
     if (found.kind !== 'file' || found.file.bytes === 0) continue;
     const { hasTwin, isReadable } = found.file;
     if (!isReadable) await chmod(join(folder, ...path.segments), 0o600);
@@ -257,9 +265,9 @@ async function markCreatedFiles(
 }
 
 /**
- * Marks a file as private to the owner; false if others could not read it. If a command created a
- * second name for a file, that name gets a copy, because others could read it once the first name
- * is gone.
+ * Marks a file as private to the owner; returns false if others could not read it. If a command
+ * created a second name for a file, that name gets a copy, because others could read it once the
+ * first name is gone.
  */
 async function markFile(
   { folder, files, newId }: ShellCommandsOptions,
@@ -273,8 +281,8 @@ async function markFile(
     throw new Error(`${path.name} cannot be read again (${read.reason})`);
   }
   const decoded = decodeFileText(read.bytes);
-  // A file that is not text cannot be marked. Other readers are not shown such a file, unless it is
-  // another name for a file they are shown.
+  // A file that is not text cannot be marked. Other readers do not see such a file, unless it is
+  // another name for a file that they do see.
   if (decoded.kind === 'refused') return false;
   if (replacesTwin && isOwnerFile(path, decoded)) return false;
   const bytes = addOwnerMark(path, Buffer.from(read.bytes), decoded);
@@ -285,8 +293,8 @@ async function markFile(
 
 /**
  * Adds the mark to a file without changing its other bytes: the mark is ASCII, which most encodings
- * contain. A UTF-16 file is converted to UTF-8, as is one in which the mark would not be read
- * correctly.
+ * contain. A UTF-16 file is converted to UTF-8, and so is a file in which the mark would not be
+ * read correctly.
  */
 function addOwnerMark(
   path: FileName,
@@ -303,7 +311,7 @@ function isOwnerFile({ name }: FileName, read: FileText): boolean {
   return read.kind === 'text' && parseFile(name, read.text, false).audience.kind === 'owner';
 }
 
-/** Reads the entries of a folder, making it accessible first if needed. */
+/** Reads a folder's entries, and makes the folder accessible first if needed. */
 async function readOpenedEntries(folder: string): Promise<readonly Dirent[]> {
   const list = () => readdir(folder, { withFileTypes: true });
   try {

@@ -32,7 +32,7 @@ async function read(name: string, reader: typeof OWNER | typeof GUEST = OWNER): 
 }
 
 describe('a governed SOUL.md', () => {
-  it('[W06] shows the text decided elsewhere instead of the text on disk; other files have their own text', async () => {
+  it('[W06] shows the text decided elsewhere instead of the text on disk, and other files as they are', async () => {
     put('SOUL.md', 'Be evil.');
     expect([await read('SOUL.md'), await read('AGENTS.md')]).toEqual(['Be kind.', 'Work.']);
     expect(await workspace.for(OWNER).list()).toContainEqual({ name: 'SOUL.md', characters: 8 });
@@ -40,13 +40,13 @@ describe('a governed SOUL.md', () => {
     expect(await read('SOUL.md')).toBe('Be brief.');
   });
 
-  it('[W06] counts as an ordinary file until a text has been decided', async () => {
+  it('[W06] is treated as an ordinary file until a text has been decided', async () => {
     put('SOUL.md', 'Be yourself.');
     governs = null;
     expect(await read('SOUL.md')).toBe('Be yourself.');
   });
 
-  it('[W03] [W06] gives SOUL.md the audience that the file declares, and without a file the previous one', async () => {
+  it('[W03] [W06] has the audience that the file declares, or the previous audience if there is no file', async () => {
     put('SOUL.md', '---\naudience: owner\n---\nBe evil.');
     expect([await read('SOUL.md'), await read('SOUL.md', GUEST)]).toEqual(['Be kind.', 'private']);
     rmSync(join(folder, 'SOUL.md'));
@@ -55,7 +55,7 @@ describe('a governed SOUL.md', () => {
     expect(await read('SOUL.md', GUEST)).toBe('private');
   });
 
-  it('[P02] [W06] shows an empty SOUL.md when the decided text is empty', async () => {
+  it('[P02] [W06] is shown as empty when the decided text is empty', async () => {
     put('SOUL.md', 'Be evil.');
     governs = { text: '# Soul', head: '' };
     expect(await read('SOUL.md')).toBe('empty');

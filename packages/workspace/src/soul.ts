@@ -35,7 +35,7 @@ export type SoulOnDisk =
 /** Replaces SOUL.md atomically; never throws. */
 export type WriteSoul = (text: string, head: string) => Promise<DiskResult>;
 
-/** The readable copy of an agent’s soul in its workspace; no view can write it. */
+/** The readable copy of an agent's soul in its workspace; views cannot write it. */
 export type SoulFile = ReturnType<typeof openSoulFile>;
 
 export function openSoulFile(
@@ -87,8 +87,8 @@ export function getSoulText(raw: string): string {
 export interface ManagedFile {
   readonly name: string;
   /**
-   * Reads the current text, and the front matter to use if the file does not exist; null if the
-   * file itself is to be used.
+   * Reads the current text, and the front matter to use if the file does not exist; returns null to
+   * use the file itself.
    */
   current(): Promise<{ readonly text: string; readonly head: string } | null>;
 }

@@ -13,7 +13,7 @@ import { createOwnersReader, type WorkspaceView } from './workspace-view.ts';
 import { makeFolders } from './write-file.ts';
 import { restrictToOwner } from './write-rules.ts';
 
-/** An entry in a surveyed folder; folders that are not entered are listed as well. */
+/** An entry in a surveyed folder, including folders that are not entered. */
 export interface SurveyedEntry {
   /** The path relative to the surveyed folder. */
   readonly name: string;
@@ -198,7 +198,7 @@ export async function copyIntoWorkspace(
 const BAD_NAME = { kind: 'failed', reason: 'its name cannot be used in a workspace' } as const;
 
 /**
- * Puts a new file into a workspace, readable by this user only: atomically, and never replacing an
+ * Puts a new file, readable by this user only, into a workspace: atomically, and never replacing an
  * existing entry. Parent folders are created; never throws.
  */
 export async function writeIntoWorkspace(

@@ -44,7 +44,7 @@ describe('truncating a text', () => {
     expect(cutText('12345', 5, 'X.md')).toEqual({ text: '12345', cut: null });
   });
 
-  it('[P10] reports that the text was truncated and how long the whole is', () => {
+  it('[P10] reports that the text was truncated, and the length of the whole text', () => {
     const { text, cut } = cutText('a'.repeat(41_213), 20_000, 'SOUL.md');
     expect(cut).toEqual({ shown: 20_000, total: 41_213 });
     expect(text.startsWith('a'.repeat(20_000))).toBe(true);
@@ -110,7 +110,7 @@ describe('the beginning of a truncated text', () => {
     expect(shortenAtClause(text, limit)).toBe(start);
   });
 
-  it('[S05] keeps the beginning within the limit and splits no character as people see it', () => {
+  it('[S05] keeps the beginning within the limit, and does not split any character as people see it', () => {
     const unit = fc.constantFrom(
       'a',
       ' ',

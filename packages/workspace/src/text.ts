@@ -1,7 +1,7 @@
 import { formatCount } from '@parley/core';
 /**
- * True if a Markdown text has no content yet: HTML comments, headings, rules and list items without
- * a value (`- **Name:**`) make up an empty form. An empty form costs no tokens.
+ * True if a Markdown text is still without content: HTML comments, headings, rules and list items
+ * without a value (`- **Name:**`) make up an empty form. An empty form costs no tokens.
  */
 export function isBlank(text: string): boolean {
   return stripComments(text)
@@ -53,7 +53,7 @@ export function cutText(
   return { text: `${shown}\n\n${notice}`, cut };
 }
 
-/** Returns the first `limit` characters, one fewer if that would split a surrogate pair. */
+/** Returns the first `limit` characters, or one fewer if that would split a surrogate pair. */
 function cutAtCharacter(text: string, limit: number): string {
   const last = text.charCodeAt(limit - 1);
   const splitsPair = last >= 0xd800 && last <= 0xdbff;
@@ -61,9 +61,9 @@ function cutAtCharacter(text: string, limit: number): string {
 }
 
 /**
- * Returns the start of a text without line breaks: at most `limit` characters, up to the end of a
- * sentence, otherwise of a clause or a word, if one ends in the second half. The cut works in any
- * script and never splits a character as people see it.
+ * Returns the start of a text without line breaks: at most `limit` characters, ending with a
+ * sentence, or else a clause or a word, if one ends in the second half. The cut works in any script
+ * and never splits a character as people see it.
  */
 export function shortenAtClause(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -87,7 +87,10 @@ function findClauseEnd(text: string, limit: number): number {
   return ends.findLast((end) => end <= limit) ?? 0;
 }
 
-/** Characters up to this one (Latin, IPA) take about a quarter of a token, all others about one. */
+/**
+ * Characters up to this one (Latin, IPA) take about a quarter of a token, and all others about one
+ * token.
+ */
 const LAST_LATIN = 0x24f;
 
 /** Estimates a text's tokens without a tokenizer: for limits and reports, never for billing. */
@@ -96,8 +99,8 @@ export function estimateTokens(text: string): number {
 }
 
 /**
- * Matches all characters above `LAST_LATIN`; V8 answers at once for a text stored with one byte per
- * character.
+ * Matches all characters above `LAST_LATIN`; V8 answers immediately for text that is stored with
+ * one byte per character.
  */
 const BEYOND_LATIN = /[\u0250-\uffff]/;
 
@@ -106,7 +109,7 @@ export function estimateQuarterTokens(text: string): number {
   if (!BEYOND_LATIN.test(text)) return text.length;
   let quarters = text.length;
   let isHigh = false;
-  // The loop reads code units, because an iterator over characters costs ten times as much.
+  // The loop reads code units, because iterating over characters costs ten times as much.
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit <= LAST_LATIN) {

@@ -46,7 +46,7 @@ describe('an unusual spelling of a file name', () => {
     'groups/a.md',
     'GROUPS/a.md',
     'groupſ/a.md',
-  ])('[W02] [W04] %s is private, and does not even reveal whether it exists', async (name) => {
+  ])('[W02] [W04] %s is private, and even its existence is not revealed', async (name) => {
     expect(await read(GUEST, name)).toBe('absent: private');
     await mkdir(join(folder, name, '..'), { recursive: true });
     await put(name, CANARY);
@@ -54,7 +54,7 @@ describe('an unusual spelling of a file name', () => {
     expect(await listed(GUEST)).not.toContain(name);
   });
 
-  it('keeps composed and decomposed letters apart, as the disk does', async () => {
+  it('keeps composed and decomposed letters separate, as the disk does', async () => {
     const [composed, decomposed] = ['Käse.md'.normalize('NFC'), 'Käse.md'.normalize('NFD')];
     await put(composed, '---\naudience: owner\n---\ncanary');
     expect(await read(GUEST, composed)).toBe('absent: private');
@@ -104,8 +104,8 @@ describe('concurrent changes on disk', () => {
   });
 
   it('[W07] detects a folder that becomes a link between checking and opening it', async () => {
-    // The threads that open files are kept busy, so that opening waits until the folder has become
-    // a link.
+    // The threads that open files are kept busy, so that opening the file waits until the folder
+    // has become a link.
     const busy = Array.from({ length: 8 }, () => hash('x', 'y', 60_000, 64, 'sha512'));
     const reading = read(OWNER, 'knowledge/tea.md');
     renameSync(join(folder, 'knowledge'), join(folder, 'old'));

@@ -5,13 +5,13 @@ export interface LockHold {
 }
 
 /**
- * Lets one writer at a time change the files of a workspace, so that each change is based on the
- * current content. Reading needs no lock, because files are replaced atomically.
+ * Allows one writer at a time to change the files in a workspace, so that each change is based on
+ * the current content. Reading does not need the lock, because files are replaced atomically.
  */
 export interface WorkspaceLock {
   /**
-   * The lock is not re-entrant. Rejects with the error of `work`, or with the reason why it was not
-   * started.
+   * The lock is not re-entrant. Rejects with the error from `work`, or with the reason why it was
+   * not started.
    */
   hold<T>(work: (hold: LockHold) => Promise<T>): Promise<T>;
 }

@@ -32,8 +32,8 @@ export interface FileBytes {
 }
 
 /**
- * Why a file has no content for the reader; `detail` is for people and never contains text from the
- * file.
+ * Why a file does not have content for the reader; `detail` is for people and never contains text
+ * from the file.
  */
 export interface AbsentFile {
   readonly kind: 'absent';
@@ -48,20 +48,20 @@ export interface WorkspaceEntry {
   readonly characters: number;
 }
 
-/** The workspace as one reader sees it; a turn has no other access to its files. */
+/** The workspace as one reader sees it; a turn cannot access its files in any other way. */
 export interface WorkspaceView {
   readonly reader: Reader;
   /**
-   * The memory file for the reader's own conversation (W04), whether or not it exists. No other
-   * reader can read it, not even the owner in a direct chat; other files in `groups/` look private
-   * to every reader.
+   * The memory file for the reader's own conversation (W04), whether or not it exists. Other
+   * readers cannot read it, not even the owner in a direct chat; all other files in `groups/` look
+   * private to every reader.
    */
   readonly groupMemory: string;
   /** Reads one file, truncated at `limit` characters (20,000 by default) with a notice (P10). */
   read(name: string, limit?: number): Promise<WorkspaceFile | AbsentFile>;
   /**
    * Reads at most `limit` bytes of one file as it is on disk, including front matter. A file that
-   * is not text has no front matter that could open it, so it is private to the owner (W03).
+   * is not text cannot have front matter that opens it, so it is private to the owner (W03).
    */
   readBytes(name: string, limit: number): Promise<FileBytes | AbsentFile>;
   /** Lists the Markdown files that this reader may see, by name. */
@@ -74,9 +74,9 @@ export interface WorkspaceView {
    */
   write(name: string, text: string, approval?: WriteApproval): Promise<WriteResult>;
   /**
-   * Writes the text that `change` returns, given the entire text of a file. A null argument means
-   * that the file does not exist, and a null result that there is no change to write. No other
-   * process writes in the meantime, on any machine.
+   * Writes the text that `change` returns, given the entire text of a file. The argument is null if
+   * the file does not exist; a null result means that there is no change to write. Other processes,
+   * on any machine, do not write in the meantime.
    */
   change(
     name: string,
@@ -86,8 +86,8 @@ export interface WorkspaceView {
   /** Plans a change for a person to approve, without writing. */
   plan(name: string, change: ChangeText): Promise<WritePlan>;
   /**
-   * Earlier versions of MEMORY.md (H07), only for an owner in a direct chat and not if memory is
-   * off.
+   * Earlier versions of MEMORY.md (H07), available only to an owner in a direct chat, and not if
+   * memory is off.
    */
   readonly versions?: MemoryVersions;
   /** Earlier versions of files, from which text can also be forgotten. */
@@ -109,6 +109,8 @@ interface ViewSources {
   readonly forgetful: boolean;
   /** A file whose text is managed elsewhere. */
   readonly governed: ManagedFile | undefined;
+  /** Files with another text than the one on disk. */
+  readonly replaced: readonly ManagedFile[];
   /** Whether a shell command may have created a file that looks open. */
   readonly mayBeFromCommand: (name: FileName) => boolean;
 }
@@ -127,12 +129,10 @@ export function createViewFactory(sources: ViewSources): (reader: Reader) => Wor
   return (reader) => createView(shared, reader);
 }
 
-/** The number of characters of a file shown by default. */
+/** The number of a file's characters that are shown by default. */
 const FILE_CHARACTERS = 20_000;
 
-/**
- * Creates the view for `reader`, in which files for other readers look as if they had no content.
- */
+/** Creates the view for `reader`, in which files for other readers appear to have no content. */
 function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   const groupMemory = getGroupMemoryFile(reader.conversationId);
   const { forgetful, writer } = sources;
@@ -175,11 +175,11 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
 }
 
 /**
- * Reads like the owner's view in a folder that is not opened as a workspace, without creating or
+ * Reads like an owner's view in a folder that is not opened as a workspace, without creating or
  * changing anything in it.
  */
 export function createOwnersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
-  const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
+  const sources = { files, governed: undefined, replaced: [], unmade: new WeakSet<ParsedFile>() };
   const order = {
     reader: { kind: 'owner', conversationId: '' },
     ...{ groupMemory: '', forgetful: false },
@@ -211,9 +211,10 @@ async function listVisibleFiles(
   {
     files,
     governed,
+    replaced,
     unmade,
     mayBeFromCommand,
-  }: Pick<SharedSources, 'files' | 'governed' | 'unmade' | 'mayBeFromCommand'>,
+  }: Pick<SharedSources, 'files' | 'governed' | 'replaced' | 'unmade' | 'mayBeFromCommand'>,
   { reader, groupMemory, forgetful }: WriteAuthor,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
@@ -228,18 +229,20 @@ async function listVisibleFiles(
   if (forgetful && isOwn) return PRIVATE;
   const cached = files.get(path);
   const onDisk = cached instanceof Promise ? await cached : cached;
-  const found = governed?.name === name ? await withManagedFile(governed, onDisk) : onDisk;
+  const managed =
+    replaced.find((one) => one.name === name) ?? (governed?.name === name ? governed : undefined);
+  const found = managed === undefined ? onDisk : await withManagedFile(managed, onDisk);
   if ('reason' in found) {
     // A guest must not learn that a private file exists and is broken.
     if (reader.kind === 'owner' || isOwn || found.reason === 'missing') return toAbsentFile(found);
     const isHidden = isPrivateByDefault(name) || (await isClosedBySkill(files, path));
     return isHidden ? PRIVATE : toAbsentFile(found);
   }
-  // Files outside skills are decided at once, because each turn reads many of them.
+  // Files outside skills are decided immediately, because each turn reads many of them.
   const isInSkill = isInSkills(path.segments);
   const audience = isInSkill ? await decideFileAudience(files, path, found) : found.audience;
   const file: ParsedFile = isInSkill ? { ...found, audience } : found;
-  // The front matter of a file can only narrow its audience.
+  // A file's front matter can only narrow its audience.
   if (!mayRead(reader, file.audience)) return PRIVATE;
   if (reader.kind !== 'owner' && !('reason' in onDisk) && !unmade.has(onDisk)) {
     if (mayBeFromCommand(path)) return PRIVATE;

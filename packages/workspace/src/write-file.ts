@@ -58,8 +58,8 @@ export interface WriteFileOptions {
   /** The lock, held since the content to be replaced was read. */
   readonly hold: LockHold;
   /**
-   * Whether to replace a file that has a second name (a hard link); the second name keeps the old
-   * file.
+   * Whether to replace a file that has a second name (a hard link); the old file remains under its
+   * second name.
    */
   readonly replacesTwin?: boolean;
 }
@@ -105,7 +105,7 @@ export async function makeFolders(
       return refuseOnDisk('link', `${segments.join('/')} is a symbolic link`);
     if (found.kind === 'file')
       return refuseOnDisk('not-a-file', `${segments.join('/')} is not a folder`);
-    // "not-a-file" means the folder itself, or an entry in which the next folder cannot be created.
+    // "not-a-file" means the folder itself, or that the next folder cannot be created in an entry.
     if (found.kind === 'missing') await mkdir(join(folder, ...segments), { mode: 0o700 });
   }
   return null;

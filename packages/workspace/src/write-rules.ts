@@ -9,7 +9,7 @@ import {
 import { foldName, isMarkdown } from './folded-names.ts';
 import { type FrontMatter, parseFile, readFrontMatter } from './front-matter.ts';
 
-/** Why a reader may not write a file, regardless of its content; `detail` is for the model. */
+/** Why a reader may not write a file, regardless of the content; `detail` is for the model. */
 export interface WriteRefusal {
   readonly kind: 'refused';
   readonly reason:
@@ -32,9 +32,9 @@ export interface WriteAuthor {
 }
 
 /**
- * Checks whether this reader may write to a path (W02, W04, W06): an owner to everything except
- * SOUL.md, names that resemble a protected one and other conversations' files; a guest only to the
- * memory file for their conversation.
+ * Checks whether this reader may write to a path (W02, W04, W06). An owner may write to everything
+ * except SOUL.md, names that resemble a protected name, and other conversations' files; a guest may
+ * write only to the memory file for their conversation.
  */
 export function refuseWriter(
   { reader, groupMemory, forgetful }: WriteAuthor,
@@ -51,7 +51,7 @@ export function refuseWriter(
   }
   const meant = findLookalike(name);
   if (meant !== null)
-    return refuseWrite('protected', `it looks like ${meant}: write that name exactly`);
+    return refuseWrite('protected', `it looks like ${meant}: use exactly that name`);
   if (name === groupMemory) return null;
   if (isGroupFile(name)) return refuseWrite('private', 'it belongs to another conversation');
   if (reader.kind === 'owner') return null;
@@ -75,8 +75,8 @@ export interface PlannedWrite {
   /** Whether the write creates the file. */
   readonly created: boolean;
   /**
-   * Whether others can read the text written by an owner's turn, which can see private content
-   * (W09): `open` as before, `opened` by this write.
+   * Whether others can read text written by an owner's turn, which can see private content (W09):
+   * `open` if they could before, `opened` if this write makes it public.
    */
   readonly access: 'closed' | 'open' | 'opened';
 }
@@ -91,11 +91,11 @@ export interface WriteTarget {
 }
 
 /**
- * Computes the new content of a file. Views return text without front matter, so a written text has
- * none either, and the file keeps its front matter. Front matter in `text` replaces the existing
- * one, but only if it comes from an owner. A file created by an owner's turn is private to the
- * owner unless the turn declares `audience: everyone`, and a private file remains so unless that is
- * declared (W03, W09).
+ * Computes the new content of a file. Views return text without front matter, so the text to write
+ * does not have any either, and the file keeps its front matter. Front matter in `text` replaces
+ * the existing one, but only if it comes from an owner. A file created by an owner's turn is
+ * private to the owner unless the turn declares `audience: everyone`, and a private file stays
+ * private unless the turn declares that (W03, W09).
  */
 export function planWrite(
   reader: Reader,
@@ -135,7 +135,7 @@ export function planWrite(
   return { ...planned, content: marked, access };
 }
 
-/** Opening the file would open the skill's other files, which no person has seen. */
+/** Opening the file would also open the skill's other files, which nobody has reviewed. */
 const SKILL_OPENS = 'it belongs to a skill that is the owner’s, which only a person can open';
 
 /**
@@ -164,8 +164,7 @@ export function restrictToOwner(raw: string, by: 'agent' | 'person'): string {
 }
 
 /**
- * Whether an agent made this file private to the owner, and no person has decided about it yet
- * (W09).
+ * Whether an agent made this file private to the owner, and nobody has decided about it yet (W09).
  */
 export function isAudienceUnsettled(raw: string): boolean {
   const front = readFrontMatter(raw, AudienceFrontMatter);
@@ -178,8 +177,8 @@ export function settleAudience(raw: string, audience: 'everyone' | 'owner'): str
 }
 
 /**
- * Whether a write needs a person's approval and lacks it. An approved text is written exactly, or
- * not at all.
+ * Whether a write needs a person's approval that it does not have. An approved text is written
+ * exactly, or not at all.
  */
 export function refuseApproval(
   { name, content, access }: PlannedWrite,

@@ -69,7 +69,7 @@ describe("a group's memory file", () => {
     expect((await group.list()).map(({ name }) => name)).toContain(group.groupMemory);
   });
 
-  it("[W04] lets front matter close a group's memory but not open it to others", async () => {
+  it("[W04] allows front matter to close a group's memory, but not to open it to others", async () => {
     await mkdir(join(folder, 'groups'));
     await put(group.groupMemory, `---\naudience: everyone\n---\n${CANARY}`);
     expect(await textOf(group, group.groupMemory)).toBe(CANARY);
@@ -80,7 +80,7 @@ describe("a group's memory file", () => {
     expect(await group.write(group.groupMemory, 'x')).toEqual(refusal('private'));
   });
 
-  it('[W04] does not accept another file of the folder as group memory, under any spelling', async () => {
+  it('[W04] does not accept another file in the folder as group memory, in any spelling', async () => {
     await mkdir(join(folder, 'groups'));
     await put('groups/free.md', CANARY);
     for (const name of ['groups/free.md', 'Groups/free.md', group.groupMemory.toUpperCase()]) {
@@ -103,7 +103,7 @@ describe('writing', () => {
     expect((await stat(join(folder, 'knowledge/tea'))).mode & 0o777).toBe(0o700);
   });
 
-  it('replaces a file atomically, and the next read sees the new content', async () => {
+  it('replaces a file atomically, and shows the new content to the next read', async () => {
     await owner.write('MEMORY.md', 'one');
     expect(await owner.write('MEMORY.md', 'two')).toMatchObject({ created: false });
     expect(await textOf(owner, 'MEMORY.md')).toBe('two');
@@ -139,7 +139,7 @@ describe('writing', () => {
   ])('[W02] [W09] refuses %s, which resembles a protected name', async (name) => {
     const result = await owner.write(name, 'x');
     expect(result).toMatchObject({ kind: 'refused', reason: 'protected' });
-    expect(result).toMatchObject({ detail: expect.stringContaining('write that name exactly') });
+    expect(result).toMatchObject({ detail: expect.stringContaining('use exactly that name') });
   });
 
   it.each(['SOUL.md', 'soul.md', 'ＳOUL.md'])('[W06] never changes %s', async (name) => {
@@ -190,13 +190,13 @@ describe('obstacles to a write', () => {
     expect(await readdir(join(base, 'elsewhere'))).toEqual([]);
   });
 
-  it('[W07] creates nothing through a dangling link', async () => {
+  it('[W07] does not create anything through a dangling link', async () => {
     await symlink(join(base, 'nowhere.md'), join(folder, 'link.md'));
     expect(await owner.write('link.md', 'x')).toEqual(refusal('link'));
     await expect(stat(join(base, 'nowhere.md'))).rejects.toThrow('ENOENT');
   });
 
-  it('[W02] does not write to a second name of a file, because others may read the first one', async () => {
+  it('[W02] does not write to a second name of a file, because others may read the file under its first name', async () => {
     await put('MEMORY.md', 'canary');
     await link(join(folder, 'MEMORY.md'), join(folder, 'notes.md'));
     expect(await owner.write('notes.md', 'x')).toEqual(refusal('twin'));
@@ -220,14 +220,14 @@ describe('obstacles to a write', () => {
 describe('the front matter of a file that is written', () => {
   const PRIVATE = '---\n# mine\naudience: owner\n---\n\nold\n';
 
-  it('[W03] keeps front matter on a write, so that a private file stays private', async () => {
+  it('[W03] is kept on a write, so that a private file stays private', async () => {
     await put('notes.md', PRIVATE);
     await owner.write('notes.md', 'new');
     expect(await onDisk('notes.md')).toBe('---\n# mine\naudience: owner\n---\n\nnew\n');
     expect(await textOf(group, 'notes.md')).toBe('absent: private');
   });
 
-  it('[W03] keeps the file private to the owner when it is replaced without an audience', async () => {
+  it('[W03] keeps the file private to the owner when the new text does not declare an audience', async () => {
     await put('notes.md', PRIVATE);
     await owner.write('notes.md', '---\ntitle: Tea\n---\nnew');
     expect(await onDisk('notes.md')).toBe(
@@ -235,7 +235,7 @@ describe('the front matter of a file that is written', () => {
     );
   });
 
-  it('[W03] lets front matter make a file private', async () => {
+  it('[W03] can make a file private', async () => {
     await put('notes.md', 'old');
     expect(await owner.write('notes.md', PRIVATE)).toMatchObject({ kind: 'written' });
     expect(await textOf(group, 'notes.md')).toBe('absent: private');
@@ -245,7 +245,7 @@ describe('the front matter of a file that is written', () => {
     ['never closed', '---\naudience: owner\n\nHello'],
     ['broken', '---\naudience: [\n---\nHello'],
     ['in code', '---js\n({})\n---\nHello'],
-  ])('[W03] %s hides the file, and still does after a write', async (_, before) => {
+  ])('[W03] %s hides the file, and still hides it after a write', async (_, before) => {
     await put('notes.md', before);
     expect(await owner.write('notes.md', 'new')).toMatchObject({ kind: 'written' });
     expect(await textOf(owner, 'notes.md')).toBe('new');
@@ -253,7 +253,7 @@ describe('the front matter of a file that is written', () => {
     expect(await owner.write('notes.md', before)).toEqual(refusal('front-matter'));
   });
 
-  it('refuses front matter from guests', async () => {
+  it('is refused if it comes from guests', async () => {
     expect(await group.write(group.groupMemory, PRIVATE)).toEqual(refusal('front-matter'));
   });
 });
@@ -279,7 +279,7 @@ describe('[W09] a write by an owner’s turn, which can see private content', ()
       '---\naudience: owner # written by the agent\nname: tea\n---\nx\n',
     ],
     ['groups/OWN', 'x', `${OWNERS}x\n`],
-    // These files are private to the owner in any case.
+    // These files are always private to the owner.
     ['TOOLS.md', 'x', 'x\n'],
     ['memory/2026-11-22.md', EVERYONE, EVERYONE],
     ['prices.csv', 'a,b', 'a,b\n'],
@@ -331,7 +331,7 @@ describe('[W09] a write by an owner’s turn, which can see private content', ()
     expect(await onDisk('notes.md')).toBe('three');
   });
 
-  it('never opens a private skill, whose other files no person was shown', async () => {
+  it('never opens a private skill, because nobody was shown its other files', async () => {
     const head = '---\nname: tea\naudience: owner\n---\n';
     await mkdir(join(folder, 'skills/tea'), { recursive: true });
     await put('skills/tea/SKILL.md', `${head}old`);
@@ -347,7 +347,7 @@ describe('[W09] a write by an owner’s turn, which can see private content', ()
     expect(await textOf(group, 'skills/tea/notes.md')).toBe('absent: private');
   });
 
-  it('lets a person’s own command change an open file, but not open one', async () => {
+  it("allows a person's own command to change an open file, but not to open one", async () => {
     await put('notes.md', 'old');
     await put('mine.md', `${OWNERS}---\naudience: everyone\n---\nsecret\nline`);
     const command = { by: 'command' } as const;
@@ -369,7 +369,7 @@ describe('a change that starts from the current text', () => {
     expect(new Set(text.match(/^line \d+$/gm)).size).toBe(40);
   });
 
-  it("keeps front matter, sees a person's latest text, and may change nothing", async () => {
+  it("keeps front matter, is based on a person's latest text, and may leave the text unchanged", async () => {
     const view = workspace.for(OWNER);
     await writeFile(join(folder, 'tea.md'), '---\naudience: owner\n---\n\ngreen\n');
     expect(await view.change('tea.md', (text) => `${text} and black`)).toMatchObject({
@@ -381,7 +381,7 @@ describe('a change that starts from the current text', () => {
     expect(await view.change('tea.md', () => null)).toEqual({ kind: 'unchanged' });
   });
 
-  it("[W02] gives a guest nothing of another reader's file, and writes nothing to it", async () => {
+  it("[W02] does not show a guest another reader's file, and does not write to it", async () => {
     await writeFile(join(folder, 'MEMORY.md'), 'a secret\n');
     const given: (string | null)[] = [];
     const result = await workspace.for(GROUP).change('MEMORY.md', (text) => {

@@ -88,6 +88,22 @@ export const COMMANDS: readonly ChannelBehavior[] = [
     },
   },
   {
+    title: '[G23] /rewind takes back the last question with its answer',
+    needs: ['direct-chats'],
+    isSameEverywhere: true,
+    run: async (scene) => {
+      const place = scene.peer.direct();
+      await scene.exchange(place, 'the mineral is malachite');
+      await scene.exchange(place, 'the mineral is azurite');
+      await scene.peer.say(place, { text: '/rewind' });
+      await scene.until(place, 'Taken back');
+      await scene.exchange(place, 'which mineral is it');
+      const { body } = scene.model.requests.at(-1) ?? {};
+      expect(JSON.stringify(body)).toContain('the mineral is malachite');
+      expect(JSON.stringify(body)).not.toContain('azurite');
+    },
+  },
+  {
     title: '[F05] in a group only administrators change the conversation for everyone',
     needs: ['administrators'],
     run: async ({ peer, answers, exchange }) => {

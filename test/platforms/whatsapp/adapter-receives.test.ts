@@ -56,7 +56,7 @@ describe('the WhatsApp adapter', () => {
     await adapter.start();
     const retrying = await double.waitFor(() => states.find(({ kind }) => kind === 'retrying'));
     expect(retrying).toMatchObject({
-      reason: 'WhatsApp returned no code for the number in channels.whatsapp.phone (429)',
+      reason: 'WhatsApp did not return a code for the number in channels.whatsapp.phone (429)',
     });
     expect(waits.length).toBeGreaterThan(0);
   });

@@ -3,7 +3,7 @@ import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /** The notice in the agent's history after an answer that may not have arrived. */
-const TOLD = 'Not all of your last answer was certain to reach this chat';
+const TOLD = 'Part of your last answer may not have reached this chat';
 
 /** The questions in the last message of a request. */
 function findAskedQuestions({ messages }: RecordedRequest): readonly string[] {

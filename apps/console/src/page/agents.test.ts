@@ -9,8 +9,8 @@ const agent = (name: string, title: string): ShownAgent => ({
 const ADA = agent('main', 'Ada');
 const DESK = agent('support', 'Help desk');
 
-describe('the agents of the page', () => {
-  it('[F14] mentions no agent anywhere if there is only one', () => {
+describe('agents on the page', () => {
+  it('[F14] does not mention agents anywhere if there is only one', () => {
     const nowhere = { all: [], chosen: undefined, inTitles: null, state: 'here' };
     for (const hash of ['#/memory', '#/memory?agent=main', '#/'])
       expect(resolveAgents([ADA], parseRoute(hash), 'own')).toEqual(nowhere);
@@ -25,7 +25,7 @@ describe('the agents of the page', () => {
     ['#/settings?agent=support', undefined, DESK, null],
     ['#/chat/%40support%2Fmain', undefined, DESK, null],
   ] as const)(
-    '[F14] takes the agents from the address %s and names them in titles',
+    '[F14] reads the agents from the address %s and names them in titles',
     (hash, kind, chosen, inTitles) => {
       const agents = resolveAgents([ADA, DESK], parseRoute(hash), kind);
       expect(agents).toEqual({ all: [ADA, DESK], chosen, inTitles, state: 'here' });

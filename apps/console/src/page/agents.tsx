@@ -8,8 +8,8 @@ import { TroubleNote } from './ui/widgets.tsx';
 export type ShownAgent = OutputOf<'agents/list'>['agents'][number];
 
 /**
- * How a view handles several agents: `own` always shows a single agent, `rows` lists rows from all
- * agents and can be filtered by one.
+ * How a view handles several agents: `own` always shows one agent, and `rows` lists rows from all
+ * agents and can show the rows of one agent only.
  */
 export type AgentScope = 'own' | 'rows';
 
@@ -27,15 +27,17 @@ export interface Agents {
 
 const ONE: Agents = { all: [], chosen: undefined, inTitles: null, state: 'here' };
 
-/** The context through which every view gets the agents. */
+/** The context from which every view gets the agents. */
 export const AgentsHere = createContext(ONE);
 
-/** How often the list of agents is requested, in ms: settings can change while the page is open. */
+/**
+ * How often the list of agents is requested, in ms. The settings can change while the page is open.
+ */
 const POLL_INTERVAL_MS = 60_000;
 
 /**
- * The agents for the view at `route`. Without `mayAsk`, the result is the same as with a single
- * agent.
+ * Returns the agents for the view at `route`. If `mayAsk` is false, the result is the same as with
+ * a single agent.
  */
 export function useAgentsAt(route: Route, kind: AgentScope | undefined, mayAsk: boolean): Agents {
   const { value, failure } = useOperation('agents/list', mayAsk ? {} : null, POLL_INTERVAL_MS);
@@ -57,7 +59,7 @@ export function resolveAgents(
 }
 
 /**
- * The agent that answers in a conversation or chat; undefined if there is only one agent or the
+ * The agent that answers in a conversation or chat; undefined if there is only one agent or if the
  * agent no longer exists.
  */
 export function findAnsweringAgent(all: readonly ShownAgent[], id: string): ShownAgent | undefined {
@@ -65,14 +67,14 @@ export function findAnsweringAgent(all: readonly ShownAgent[], id: string): Show
   return all.find(({ name, isDefault }) => (of === undefined ? isDefault : name === of));
 }
 
-/** The id of a chat on this page with an agent. */
+/** The id of a chat with an agent on this page. */
 export function toChatIdWith({ name, isDefault }: ShownAgent, chat: string): string {
   return isDefault ? chat : `@${name}/${chat}`;
 }
 
 /**
- * Functions that look up the agent of a list row by the id of the row's conversation, which is null
- * when no agent is responsible.
+ * Functions that look up the agent for a list row by its conversation id, which is null if no agent
+ * is responsible.
  */
 export function useRowAgents() {
   const { all, chosen } = useContext(AgentsHere);
@@ -87,7 +89,7 @@ export function useRowAgents() {
       chosen === undefined || (id !== null && findAnsweringAgent(all, id) === chosen),
     /**
      * Adds the agent's title to the title of an item that always belongs to one agent, even in a
-     * list covering all agents.
+     * list for all agents.
      */
     ofOne: (title: string): string =>
       all.length === 0 ? title : `${title} · ${(chosen ?? findAnsweringAgent(all, ''))?.title}`,
@@ -102,8 +104,8 @@ interface ChoiceProps {
 }
 
 /**
- * Selects the agent whose data a view shows; lists also offer all agents. Renders nothing when
- * there is only one agent.
+ * Selects the agent whose data a view shows; lists also offer all agents. Renders nothing if there
+ * is only one agent.
  */
 export function AgentChoice({ agents: { all, chosen }, route, kind }: ChoiceProps): VNode | null {
   if (all.length === 0 || kind === undefined) return null;

@@ -23,8 +23,8 @@ type ShownApproval = ApprovalList['approvals'][number];
 type ShownAgentFile = OutputOf<'approvals/files'>['files'][number];
 
 /**
- * The owner's pending decisions, which are tool calls (G05) and files written by agents (W09),
- * followed by past decisions.
+ * The decisions that the owner has to make about tool calls (G05) and files written by agents
+ * (W09), followed by past decisions.
  */
 export function ApprovalsView(): VNode {
   const waiting = useOperation('approvals/waiting', {}, 'live');
@@ -51,7 +51,7 @@ export function ApprovalsView(): VNode {
           }}
         </ShowData>
       </Section>
-      <Section title={ofOne('Files the agent wrote')}>
+      <Section title={ofOne('Files written by the agent')}>
         <ShowData data={files}>{(found) => <FileList files={found.files} run={run} />}</ShowData>
       </Section>
       <Section title={ofOne('Always allowed')}>
@@ -108,8 +108,8 @@ function FileList({
   return (
     <>
       <p class="facts">
-        The agent wrote these files where it could see private information, so only you can read
-        them until you open them.
+        The agent wrote these files where it could see private information. Only you can read them
+        until you open them to others.
       </p>
       <List look="cards" of={files}>
         {(file) => <AgentFile key={file.name} file={file} run={run} />}
@@ -132,8 +132,8 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & ApprovalRu
       <FullText title="Full text" text={shown} />
       {!canOpen && (
         <p class="facts">
-          Opening it would open all files of its skill. Review them, then remove “audience: owner”
-          from its SKILL.md.
+          Opening this file would open all files of its skill. Review them, then remove “audience:
+          owner” from the skill's SKILL.md.
         </p>
       )}
       <div class="actions">
@@ -141,7 +141,7 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & ApprovalRu
           <ConfirmButton
             label="Open"
             name={`Open: ${name}`}
-            question="Everyone who may write to the agent, including in groups, can then have it read."
+            question="After that, anyone who may write to the agent, including people in groups, can have it read the file."
             confirm="Open it"
             onPress={decide('open')}
           />
@@ -252,6 +252,6 @@ function getDecider({ decidedBy, decider }: ShownApproval): string {
   if (decidedBy === null) return '';
   const [, name] = /^console:(.*)$/.exec(decidedBy) ?? [];
   if (name !== undefined) return ` by ${name === 'owner' ? 'the owner' : name}, on the page`;
-  if (decidedBy === 'web:owner') return ' by the owner, in the chat of the page';
+  if (decidedBy === 'web:owner') return ' by the owner, in the chat on the page';
   return ` by ${decider ?? decidedBy}`;
 }

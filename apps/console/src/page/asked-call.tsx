@@ -10,21 +10,22 @@ import { DiffLines, OutsideText } from './ui/widgets.tsx';
 export type WaitingApproval = OutputOf<'approvals/waiting'>['approvals'][number];
 type ShownApproval = OutputOf<'approvals/list'>['approvals'][number];
 
-/** The id of the owner in the page's own chat. */
+/** The owner's id in the page's own chat. */
 const OWNER = 'web:owner';
 
 interface AskedCallProps {
   readonly asked: WaitingApproval;
   /**
-   * Whether this chat asked the question. The owner's request is visible in that chat, so it is not
-   * repeated.
+   * Whether this chat contains the question. The owner's request is visible in that chat, so it is
+   * not repeated.
    */
   readonly isInChat?: boolean;
 }
 
 /**
  * A call that needs a decision, in *Approvals* and in the chat: the complete call, with file
- * changes as a diff. People and models write the texts of a call, so they are shown as plain text.
+ * changes shown as a diff. The text in a call is written by people and models, so it is shown as
+ * plain text.
  */
 export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
   const { tool, shown, text, diff, expiresAt, askedBy } = asked;
@@ -48,7 +49,7 @@ export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
   );
 }
 
-/** The lines of a file-changing call that precede the new text: the file, and who may read it. */
+/** In a call that changes a file, the lines before the new text: the file and its audience. */
 function getChangeHead(shown: string): string {
   return shown.split('\nwhole_file:')[0] ?? '';
 }

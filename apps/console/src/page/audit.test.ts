@@ -10,7 +10,7 @@ const finding: AuditFinding = {
 };
 
 describe('the audit view', () => {
-  it('[U05] groups the findings of one check under a single remedy', () => {
+  it('[U05] groups the findings of one check under the same advice', () => {
     const worse = { ...finding, severity: 'critical' } as const;
     const findings = [worse, finding, { ...finding, found: 'Two.' }, { ...finding, id: 'c.d' }];
     expect(groupByCheck(findings)).toEqual([

@@ -11,7 +11,7 @@ const LABELS: Readonly<Record<AuditSeverity, string>> = {
   info: 'Note',
 };
 
-/** The security weaknesses of this installation, each with its remedy (U05). */
+/** This installation's security weaknesses, each with advice (U05). */
 export function AuditView(): VNode {
   const audit = useOperation('audit/report', {});
   return (

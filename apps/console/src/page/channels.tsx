@@ -13,14 +13,13 @@ type ChannelsReport = OutputOf<'channels/report'>;
 type ShownAccount = ChannelsReport['accounts'][number];
 
 /**
- * Interval between requests for the channels, in ms: account states and pending people change
- * independently of the page.
+ * The interval between requests for the channels, in ms: account states and people waiting for
+ * access change independently of the page.
  */
 const POLL_INTERVAL_MS = 5_000;
 
 /**
- * The accounts, the people waiting for access, and the groups that wrote without having access
- * (U03, F05).
+ * The accounts, the people waiting for access, and the groups that wrote without access (U03, F05).
  */
 export function ChannelsView({ args: [shown] }: Route): VNode {
   const data = useOperation('channels/report', {}, POLL_INTERVAL_MS);
@@ -51,7 +50,7 @@ export function ChannelsView({ args: [shown] }: Route): VNode {
               </List>
             </Section>
             {groups.length > 0 && (
-              <Section title="Groups not allowed yet">
+              <Section title="Groups that are not allowed yet">
                 <p class="facts">The bot receives their messages but doesn't answer.</p>
                 <List look="cards" of={groups}>
                   {(one) => (
@@ -107,7 +106,7 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
 interface AccountProps {
   readonly shown: ShownAccount;
   readonly run: ActionRunner['run'];
-  /** Whether the QR code for the phone is shown initially. */
+  /** Whether the QR code for linking a phone is visible at first. */
   readonly showsCode: boolean;
 }
 
@@ -149,7 +148,7 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
       {reason !== undefined && <p>{reason}</p>}
       {fix !== undefined && <p class="facts">{fix}</p>}
       {webhook !== undefined && (
-        <p class="facts">Its platform calls {webhook} below the public address.</p>
+        <p class="facts">Its platform calls {webhook} under the public address.</p>
       )}
       <Rules {...shown} />
       {unlinked && isOpen && <PairingView account={unlinked} />}

@@ -26,7 +26,7 @@ const turn = (count: number): ShownDeadLetter => ({
   steps: 0,
 });
 
-describe('the dead letters on the page', () => {
+describe('dead letters on the page', () => {
   it.each<[string, ShownDeadLetter, boolean]>([
     ['a short text', part('hello'), false],
     ['a truncated text', part('long…'), true],

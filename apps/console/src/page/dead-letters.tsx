@@ -21,8 +21,8 @@ type ShownDeadLetter = DeadLetterList['letters'][number];
 type DeadLetterKind = ShownDeadLetter['kind'];
 
 /**
- * Settles one dead letter, or all of the given kinds. `evenTwice` includes parts that may be
- * delivered twice.
+ * Settles one dead letter, or all of the given kinds. `evenTwice` includes messages that may arrive
+ * twice.
  */
 interface SettleRequest {
   readonly action: InputOf<'dead/settle'>['action'];
@@ -54,7 +54,7 @@ interface LettersProps {
   readonly list: DeadLetterList;
   readonly settle: SettleDeadLetters;
   readonly isFirst: boolean;
-  /** Shows the page before a dead letter; null for the newest. */
+  /** Shows the list page that follows a dead letter; null for the newest. */
   readonly onPage: (before: number | null) => void;
 }
 
@@ -89,7 +89,7 @@ function AllDeadLetters({
   const { refused, uncertain, unanswered } = counts;
   const certain = refused + unanswered;
   const all = certain + uncertain;
-  const spared = uncertain > 0 ? ' Those that may have arrived are skipped.' : '';
+  const spared = uncertain > 0 ? ' Letters that may have arrived already are skipped.' : '';
   return (
     <div class="actions">
       <p class="facts">
@@ -109,7 +109,7 @@ function AllDeadLetters({
         <ConfirmButton
           label="Drop all"
           look="is-grave"
-          question={`This discards ${all} dead letters. They are never sent or listed again.`}
+          question={`This discards ${all} dead letters. They will never be sent or listed again.`}
           confirm={`Drop ${all}`}
           onPress={() => settle({ action: 'drop', letters: ALL, evenTwice: false })}
         />
@@ -131,7 +131,7 @@ interface DeadLetterProps {
   readonly settle: SettleDeadLetters;
 }
 
-/** The texts of a dead letter come from people and models, so they are shown as plain text. */
+/** The text in a dead letter comes from people and models, so it is shown as plain text. */
 function DeadLetterCard(props: DeadLetterProps): VNode {
   const { letter } = props;
   const { id, kind, chat, diedAt, reason, conversationId } = letter;
@@ -193,7 +193,7 @@ function DeadLetterActions({ letter, settle }: DeadLetterProps): VNode {
         label="Drop"
         name={`Drop: ${id}`}
         look="is-grave"
-        question="It is never sent or listed again."
+        question="It will never be sent or listed again."
         confirm="Drop it"
         onPress={settleThis('drop')}
       />
@@ -201,7 +201,7 @@ function DeadLetterActions({ letter, settle }: DeadLetterProps): VNode {
   );
 }
 
-/** The texts of a dead letter; `from` is empty for a message that Parley sent. */
+/** The text in a dead letter; `from` is empty for a message that Parley sent. */
 function getLetterTexts(letter: ShownDeadLetter) {
   return letter.kind === 'unanswered' ? letter.messages : [{ from: '', text: letter.text }];
 }
@@ -213,17 +213,17 @@ export function isTruncated(letter: ShownDeadLetter): boolean {
   return isLess || texts.some(({ text }) => text.endsWith('…'));
 }
 
-/** The risk of resending it. */
+/** The risk of sending it again. */
 function describeRisk(letter: ShownDeadLetter): string | undefined {
-  if (letter.kind === 'uncertain') return 'It may have arrived already and could arrive twice.';
+  if (letter.kind === 'uncertain') return 'It may have arrived already, so it could arrive twice.';
   return letter.kind === 'unanswered' && letter.steps > 0
-    ? 'Its tool calls have taken effect and may be repeated.'
+    ? 'The tool calls have taken effect and may be repeated.'
     : undefined;
 }
 
 function describeLetter(letter: ShownDeadLetter): string {
   if (letter.kind === 'unanswered') {
-    return letter.steps > 0 ? `Its turn had completed ${formatCounted(letter.steps, 'step')}.` : '';
+    return letter.steps > 0 ? `The turn had completed ${formatCounted(letter.steps, 'step')}.` : '';
   }
   const { part, file } = letter;
   const facts = [
@@ -235,7 +235,7 @@ function describeLetter(letter: ShownDeadLetter): string {
 
 const DONE = { replay: 'replayed', drop: 'dropped' } as const;
 
-/** Sends requests until all dead letters are settled. Never rejects. */
+/** Sends requests until all of these dead letters are settled. Never rejects. */
 async function settleDeadLetters({
   action,
   letters,
@@ -255,6 +255,6 @@ async function settleDeadLetters({
   }
   if (done === 0) return { text: 'Already settled.', isTrouble: false };
   const what = done === 1 ? 'It is' : `${done} are`;
-  const end = action === 'replay' ? 'on the way again' : 'dropped';
+  const end = action === 'replay' ? 'being sent again' : 'dropped';
   return { text: `${what} ${end}.`, isTrouble: false };
 }

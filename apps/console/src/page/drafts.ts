@@ -1,17 +1,17 @@
-/** Prefix of the storage keys of unsent texts; the id of a chat or conversation follows. */
+/** Prefix of the storage keys for unsent text; the id of a chat or conversation follows. */
 const DRAFT = 'parley.draft.';
 
-/** The unsent text of a chat of this page or of a conversation on another channel. */
+/** The unsent text for a chat on this page or a conversation on another channel. */
 export function readDraft(of: string): string {
   return localStorage.getItem(DRAFT + of) ?? '';
 }
 
-/** Keeps an unsent text across reloads; an empty one is removed. */
+/** Keeps unsent text across reloads; empty text is removed. */
 export function keepDraft(of: string, text: string): void {
   keepText(DRAFT + of, text);
 }
 
-/** Stores a text in this browser, or removes its key when it is empty. */
+/** Stores text in this browser, or removes its key if the text is empty. */
 export function keepText(key: string, text: string): void {
   try {
     if (text === '') localStorage.removeItem(key);

@@ -3,14 +3,14 @@ import { decodePart, getShownAgent } from './route.ts';
 
 // The message shown if the gateway cannot be reached or has failed.
 const UNREACHABLE = 'The gateway does not answer. It may be restarting.';
-const BROKEN = 'The gateway failed to do that. See its log for the reason.';
+const BROKEN = 'The gateway could not do that. Its log shows the reason.';
 
-/** A request without an answer for this long counts as failed, in ms. The audit takes longest. */
+/** A request without an answer for this long (ms) counts as failed. The audit takes the longest. */
 const TIMEOUT_MS = 60_000;
 
-/** The key in the storage of this origin; another port of the same machine has its own storage. */
+/** The key in the storage of this origin; another port on the same machine has separate storage. */
 const KEY = 'parley.session';
-/** Dispatched on this window on every sign-in and sign-out; other tabs receive a storage event. */
+/** Dispatched on this window at every sign-in and sign-out; other tabs receive a storage event. */
 const CHANGED = 'parley-session';
 
 /**
@@ -20,7 +20,7 @@ export function isSignedIn(): boolean {
   return localStorage.getItem(KEY) !== null;
 }
 
-/** Calls `listener` when this browser was signed in or out, in any tab. */
+/** Calls `listener` when someone signs in or out in this browser, in any tab. */
 export function onSession(listener: () => void): void {
   addEventListener(CHANGED, listener);
   addEventListener('storage', ({ key }) => {
@@ -28,7 +28,7 @@ export function onSession(listener: () => void): void {
   });
 }
 
-/** Paths below these prefixes belong to one agent. */
+/** Paths that start with these prefixes belong to one agent. */
 const OF_ONE_AGENT =
   /^\/api\/(?:heartbeat|cron|files|memory|skills|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
@@ -39,8 +39,8 @@ export function addAgentToPath(path: string, agent = getShownAgent()): string {
 }
 
 /**
- * `fetch` with the session in a header, which browsers never send on their own. All requests of the
- * page use this function. A session that the gateway no longer accepts is removed.
+ * `fetch` with the session in a header, which browsers never send on their own. The page uses this
+ * function for all requests. A session that the gateway no longer accepts is removed.
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const session = localStorage.getItem(KEY);
@@ -48,7 +48,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${session}`);
   const response = await fetch(addAgentToPath(path), { ...init, headers });
-  // The session may belong to another tab that has signed in again in the meantime.
+  // The stored session may have changed, because another tab has signed in again in the meantime.
   if (response.status === 401 && localStorage.getItem(KEY) === session) {
     localStorage.removeItem(KEY);
     dispatchEvent(new Event(CHANGED));
@@ -56,12 +56,12 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   return response;
 }
 
-/** An upload without progress for this long is aborted, in ms. */
+/** An upload without progress for this long (ms) is aborted. */
 const STALLED_MS = 30_000;
 
 /**
- * Posts a form with the session and reports the share sent, from 0 to 1, which `fetch` cannot do.
- * Rejects when the connection breaks or the upload stalls.
+ * Posts a form with the session and reports the share that has been sent, from 0 to 1, which
+ * `fetch` cannot do. Rejects when the connection breaks or the upload stalls.
  */
 export function upload(
   path: string,
@@ -92,7 +92,7 @@ export function upload(
 }
 
 /**
- * Downloads a file for the browser to save. Returns undefined on success, otherwise the reason.
+ * Downloads a file for the browser to save. Returns undefined on success, and otherwise the reason.
  * Never rejects.
  */
 export async function download(path: string, name: string): Promise<ActionOutcome | undefined> {
@@ -105,15 +105,15 @@ export async function download(path: string, name: string): Promise<ActionOutcom
 }
 
 /**
- * The bytes at a path, for pictures and links, whose own requests carry no session; null if there
- * are none.
+ * The bytes at a path, for pictures and links, whose own requests do not include the session; null
+ * if there are none.
  */
 export async function fetchFile(path: string): Promise<Blob | null> {
   try {
     const response = await request(path);
     return response.ok ? await response.blob() : null;
   } catch {
-    // The connection broke, perhaps after a part of the file had arrived.
+    // The connection broke, perhaps after part of the file had arrived.
     return null;
   }
 }
@@ -124,8 +124,8 @@ export type GatewayAnswer<Value> =
   | RequestFailure;
 
 /**
- * Why the gateway did not answer and what to do, written for people; `retryable` if a retry may
- * help.
+ * Describes for people why the gateway did not answer and what to do; `retryable` if another
+ * attempt may help.
  */
 export interface RequestFailure {
   readonly kind: 'failed';
@@ -134,9 +134,9 @@ export interface RequestFailure {
 }
 
 /**
- * Sends one request, as a POST if `body` is given. Never rejects: a failure is a sentence for
- * people. The gateway that answers also served this page, so the answer has the type `Value` that
- * the gateway declares for the path.
+ * Sends one request, as a POST if `body` is given. Never rejects: a failure is described in a
+ * sentence for people. The answering gateway also served this page, so the answer has the type
+ * `Value` that the gateway declares for the path.
  */
 export function askGateway<Value>(path: string, body?: object): Promise<GatewayAnswer<Value>> {
   return sendRequest<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
@@ -158,7 +158,7 @@ export function buildReadPath<Name extends OperationName>(
   return query.size === 0 ? `/api/${name}` : `/api/${name}?${query}`;
 }
 
-/** Performs an operation; the answer has the type that the operation declares. Never rejects. */
+/** Performs an operation. The answer has the type that the operation declares. Never rejects. */
 export function perform<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
@@ -167,7 +167,7 @@ export function perform<Name extends OperationName>(
 }
 
 /**
- * Performs an operation and returns only its outcome. On success the result is undefined, or the
+ * Performs an operation and returns only its outcome. On success, the result is undefined or the
  * text that `textOf` creates from the answer; otherwise it is the reason. Never rejects.
  */
 export async function orderOperation<Name extends OperationName>(
@@ -201,8 +201,8 @@ function createFailure(reason: string, retryable = false): RequestFailure {
 }
 
 /**
- * Exchanges a token for a session. Returns null on success, otherwise the reason, for people. Never
- * rejects.
+ * Exchanges a token for a session. Returns null on success, and otherwise the reason, for people.
+ * Never rejects.
  */
 export async function signIn(token: string): Promise<string | null> {
   const before = localStorage.getItem(KEY);
@@ -232,7 +232,7 @@ async function adoptSession(session: string, before: string | null): Promise<str
   const headers = { authorization: `Bearer ${session}` };
   const response = await fetch('/api/sessions/me', { headers });
   if (response.status >= 500) return BROKEN;
-  if (!response.ok) return 'This link has expired; "parley sessions new" prints a new one.';
+  if (!response.ok) return 'This link has expired. "parley sessions new" prints a new one.';
   localStorage.setItem(KEY, session);
   dispatchEvent(new Event(CHANGED));
   if (before !== null && before !== session) void endSession(before);
@@ -260,7 +260,7 @@ export function clearStoredData(): void {
   location.reload();
 }
 
-/** The token in a sign-in address, `/#token=…`; it is removed from the address immediately. */
+/** The token from a sign-in address, `/#token=…`; it is removed from the address immediately. */
 export function takeToken(): string | null {
   const token = /^#token=(.+)$/.exec(location.hash)?.[1];
   if (token === undefined) return null;
@@ -268,7 +268,7 @@ export function takeToken(): string | null {
   return decodePart(token);
 }
 
-/** An id of 128 random bits. Browsers offer `crypto.randomUUID` only on HTTPS and localhost. */
+/** An id of 128 random bits. Browsers provide `crypto.randomUUID` only on HTTPS and localhost. */
 export function createRandomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -15,8 +15,8 @@ interface GuardedProps {
 }
 
 /**
- * A view, shown only to roles that may see it; the gateway would refuse the requests of others
- * anyway.
+ * A view that is shown only to roles that may see it. The gateway would refuse requests from other
+ * roles anyway.
  */
 export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   const needed = findMissingRole(me, view.reads);
@@ -36,10 +36,10 @@ export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   );
 }
 
-/** A view, or why it could not be shown. */
+/** A view, or the reason why it could not be shown. */
 function ShownView({ view, route }: { readonly view: ConsoleView; readonly route: Route }): VNode {
-  // The gateway may have been updated since this page was loaded: the file of the view may no
-  // longer exist, or an answer may have an unexpected form.
+  // The gateway may have been updated since this page was loaded. The view's file may no longer
+  // exist, or an answer may have an unexpected form.
   const [error] = useErrorBoundary();
   const broken = <BrokenView />;
   return (
@@ -51,7 +51,7 @@ function ShownView({ view, route }: { readonly view: ConsoleView; readonly route
 
 function BrokenView(): VNode {
   const reason =
-    'This view could not be shown. Reload the page: the gateway may have been updated.';
+    'This view could not be shown. The gateway may have been updated, so reload the page.';
   return (
     <main class="column-view">
       <div>

@@ -6,7 +6,7 @@ import { capitalize, formatAmount } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import { ActionButton, List, OutcomeNote, OutsideText, ShowData } from './ui/widgets.tsx';
 
-/** How often the page refreshes while a task runs, in ms; otherwise it refreshes less often. */
+/** How often (ms) the page refreshes while a task is running; otherwise it refreshes less often. */
 const SOON_MS = 1_500;
 const LATER_MS = 60_000;
 
@@ -47,7 +47,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Action
       </p>
       <p class="facts">
         {formatAmount(tokens.today)} of {formatAmount(tokens.perDay)} tokens today.
-        {lastSkip !== null && ` The last heartbeat run started no task: ${lastSkip}.`}
+        {lastSkip !== null && ` The last heartbeat run did not start a task: ${lastSkip}.`}
       </p>
       {problems.length > 0 && (
         <section class="trouble" aria-label="Problems">
@@ -74,7 +74,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Action
 
 type StandingTask = HeartbeatReport['tasks'][number];
 
-/** People and models wrote the texts of a task, so they are shown as plain text. */
+/** The text in a task was written by people and models, so it is shown as plain text. */
 function Task({ task, work }: { task: StandingTask; work: ActionRunner }): VNode {
   const { name, schedule, instruction, tell, last, next } = task;
   const isRunning = last.state === 'running';

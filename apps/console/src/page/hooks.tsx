@@ -20,7 +20,7 @@ import {
 
 type HookView = OutputOf<'hooks/list'>['hooks'][number];
 
-/** A newly created hook, whose token is shown only once. */
+/** A new hook, whose token is shown only once. */
 interface CreatedHook {
   readonly name: string;
   readonly token: string;
@@ -30,8 +30,8 @@ interface CreatedHook {
 const POLL_INTERVAL_MS = 2_000;
 
 /**
- * Hooks for events from outside (H09): their addresses and latest results, with forms to create and
- * test them.
+ * Hooks for events from other programs (H09): their addresses and latest results, with forms to
+ * create and test them.
  */
 export function HooksView(): VNode {
   const data = useOperation('hooks/list', {}, POLL_INTERVAL_MS);
@@ -89,7 +89,7 @@ export function HooksView(): VNode {
   );
 }
 
-/** The hook as written to the settings file; empty fields keep their defaults. */
+/** The hook as it is written to the settings file; empty fields keep their defaults. */
 function toHookSettings(hook: NewHook, token: string) {
   const { action, instruction, task, target, signature } = hook;
   return {
@@ -102,7 +102,7 @@ function toHookSettings(hook: NewHook, token: string) {
 }
 
 /**
- * Writes a hook into the settings file and preserves its comments; without `value` the hook is
+ * Writes a hook into the settings file, whose comments are kept. Without `value`, the hook is
  * removed.
  */
 async function writeHook(

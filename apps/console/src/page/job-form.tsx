@@ -8,11 +8,11 @@ type Jobs = OutputOf<'cron/list'>;
 type ShownJob = Jobs['jobs'][number];
 
 interface FormProps {
-  /** The job to change; absent for a new one. */
+  /** The job to change; absent for a new job. */
   readonly job?: ShownJob;
   readonly chats: Jobs['chats'];
   readonly problem: string | null;
-  /** Saves the job; `id` names an existing one. */
+  /** Saves the job; `id` names an existing job. */
   readonly save: (job: NewJob, id: string | undefined) => void;
   readonly cancel: () => void;
 }
@@ -33,11 +33,14 @@ interface JobDraft {
   readonly timeZone: string;
   /** `json` or a JSON Schema; empty for plain text answers. */
   readonly format: string;
-  /** The chat of the job; empty for the owner's, or the job's current one. */
+  /**
+   * The job's target chat; if empty, a new job uses the owner's chat, and an existing job keeps its
+   * chat.
+   */
   readonly to: string;
 }
 
-/** Creates a job or changes all parts of an existing one. */
+/** Creates a job, or changes an existing job completely. */
 export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode {
   const before = toJobDraft(job);
   const [draft, setDraft] = useState(before);
@@ -124,7 +127,7 @@ function toJobDraft(job: ShownJob | undefined): JobDraft {
   return { title, task, kind, time, timeZone, format, to: '' };
 }
 
-/** Contains only the fields that differ, because rewriting a schedule would restart it. */
+/** Contains only the changed fields, because writing an unchanged schedule would restart it. */
 function listChanges(before: JobDraft, draft: JobDraft): NewJob {
   const { title, task, kind, time, timeZone, format, to } = draft;
   const isOtherTime = (['kind', 'time', 'timeZone'] as const).some(

@@ -26,7 +26,7 @@ const POLL_INTERVAL_MS = 15_000;
 export function JobsView(): VNode {
   const data = useOperation('cron/list', {}, POLL_INTERVAL_MS);
   const { outcome, run } = useActionRunner();
-  /** The job whose form is open; empty for a new one. */
+  /** The job whose form is open; empty for a new job. */
   const [edited, setEdited] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const { isShown } = useRowAgents();
@@ -90,7 +90,7 @@ export function JobsView(): VNode {
   );
 }
 
-/** The prefix of the job's conversation ids. */
+/** The prefix of conversation ids for jobs. */
 const agentPrefix = ({ agent }: ShownJob): string => (agent === undefined ? '' : `@${agent}/`);
 
 interface JobProps {
@@ -99,7 +99,7 @@ interface JobProps {
   readonly onChange: () => void;
 }
 
-/** The texts of a job come from people and models, so they are shown as plain text. */
+/** The text in a job comes from people and models, so it is shown as plain text. */
 function Job({ job, onAct, onChange }: JobProps): VNode {
   const { id, title, task, when, chatTitle, state } = job;
   const agent = useRowAgents().titleOf(agentPrefix(job));

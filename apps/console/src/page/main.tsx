@@ -12,10 +12,10 @@ import { LiveChanges } from './ui/live.ts';
 
 const BASE = '/channels/web/default';
 
-/** The composition root of the page. */
+/** The page's composition root. */
 async function main(): Promise<void> {
   const root = document.getElementById('app');
-  if (!root) throw new Error('The page has no #app; its index.html is damaged.');
+  if (!root) throw new Error('The page does not contain #app, so its index.html is damaged.');
   const files = createFileStore();
   const client = createChatClient({
     connection: createBrowserConnection(BASE),
@@ -32,8 +32,8 @@ async function main(): Promise<void> {
       later: runLater,
     },
   });
-  // The browser returns from signing in at a tool server: the view that started the sign-in passes
-  // the result to the gateway.
+  // When the browser returns from signing in to an MCP server, the view that started the sign-in
+  // passes the result to the gateway.
   if (location.search.includes('state=')) {
     history.replaceState(null, '', `/#/status/${encodeURIComponent(location.search)}`);
   }

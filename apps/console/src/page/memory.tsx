@@ -20,7 +20,7 @@ type MemoryReport = OutputOf<'memory/report'>;
 type PersonMemories = MemoryReport['people'][number];
 type ShownMemory = PersonMemories['memories'][number];
 
-/** The memories about people, with buttons to delete them (G15). `#/memory/WORDS` searches them. */
+/** Memories about people, with buttons to delete them (G15). `#/memory/WORDS` searches them. */
 export function MemoryView({ args: [words = ''] }: Route): VNode {
   const data = useOperation('memory/report', words === '' ? {} : { words });
   const { outcome, run } = useActionRunner();
@@ -76,7 +76,7 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
         <p class="nothing">
           {isSearch
             ? 'No results'
-            : 'Nothing saved yet. The agent writes down what it should remember.'}
+            : 'Nothing has been saved yet. The agent writes down what it should remember.'}
         </p>
       )}
       {people.map((one) => (
@@ -172,7 +172,7 @@ interface LineProps {
   readonly onForget?: () => void;
 }
 
-/** People or the agent wrote this line of the file, so it is shown as plain text. */
+/** The line was written by people or the agent, so it is shown as plain text. */
 function MemoryLine({ text, file, facts, onForget }: LineProps): VNode {
   return (
     <>

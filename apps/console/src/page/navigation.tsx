@@ -7,13 +7,13 @@ import { Icon } from './ui/icon.tsx';
 import { type ConsoleView, type NavigationPlace, PLACES } from './views.ts';
 import { findMissingRole, type SignedInPerson } from './who.ts';
 
-/** How many approvals and how many people are waiting for the owner. */
+/** How many approvals and people are waiting for the owner. */
 export interface WaitingCounts {
   readonly questions: number;
   readonly people: number;
 }
 
-/** The pending approvals and people that the signed-in person's role may see (F05, G05). */
+/** The pending approvals and waiting people that the signed-in person's role may see (F05, G05). */
 export function useWaitingCounts(me: SignedInPerson | null, isOnline: boolean): WaitingCounts {
   const inputFor = (read: OperationName): Record<string, never> | null =>
     isOnline && me !== null && findMissingRole(me, read) === null ? {} : null;
@@ -33,12 +33,12 @@ interface NavigationProps {
   readonly waiting: WaitingCounts;
 }
 
-/** The views in a place that have a link and that a person may open. */
+/** The views in a place that have a link and that the person may open. */
 export function listViews(me: SignedInPerson, { views }: NavigationPlace): readonly ConsoleView[] {
   return views.filter(({ label, reads }) => label !== null && findMissingRole(me, reads) === null);
 }
 
-/** The four places: a rail beside the page, or on a phone a bar below it. */
+/** The four places of the navigation: a bar beside the page or, on a phone, below it. */
 export function Rail({ me, place, chat, waiting }: NavigationProps): VNode {
   return (
     <nav class="rail" aria-label="Main">
@@ -77,7 +77,8 @@ interface ViewLinksProps extends Omit<NavigationProps, 'chat' | 'place'> {
  */
 export function ViewLinks({ me, place, shown, waiting }: ViewLinksProps): VNode {
   const box = useRef<HTMLElement>(null);
-  // In a narrow window the row scrolls, so the link to the current view may be out of sight.
+  // In a narrow window, the row of links scrolls, so the link to the current view may be out of
+  // sight.
   useEffect(() => {
     const link = box.current?.querySelector('[aria-current]');
     link?.scrollIntoView({ block: 'nearest', inline: 'center' });
@@ -110,7 +111,7 @@ interface BadgeProps {
   readonly what: readonly [one: string, several: string];
 }
 
-/** A badge with the number of pending items; hidden at zero. */
+/** A badge with the number of pending items, which is hidden if there are none. */
 function Badge({ count, what }: BadgeProps): VNode | null {
   if (count === 0) return null;
   return (

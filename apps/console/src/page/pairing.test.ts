@@ -26,7 +26,7 @@ describe('accounts waiting for a phone', () => {
     [{ kind: 'connected', as: 'x' }, false],
     [{ kind: 'failed', reason: 'x', fix: 'y' }, false],
     [{ kind: 'stopped' }, false],
-  ])('while an account is %o, decides whether to poll again soon: %s', (state, isMoving) => {
+  ])('polls an account that is %o again soon: %s', (state, isMoving) => {
     expect(listUnlinkedAccounts([account(state)])).toEqual({ unlinked: [], isMoving });
   });
 });

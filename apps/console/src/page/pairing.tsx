@@ -7,7 +7,7 @@ type ChannelState = GatewayStatus['channels'][number]['state'];
 
 /**
  * An account waiting for a phone, with its code to scan or type. The picture of the code is loaded
- * again whenever the code changes.
+ * again when the code changes.
  */
 interface UnlinkedAccount extends Omit<Extract<ChannelState, { kind: 'pairing' }>, 'kind'> {
   /** `channel/account`. */
@@ -15,7 +15,7 @@ interface UnlinkedAccount extends Omit<Extract<ChannelState, { kind: 'pairing' }
   readonly channel: string;
 }
 
-/** The accounts waiting for a phone, and whether that may change soon. */
+/** The accounts that are waiting for a phone, and whether this may change soon. */
 export function listUnlinkedAccounts(
   channels: readonly Pick<GatewayStatus['channels'][number], 'channel' | 'account' | 'state'>[],
 ) {
@@ -23,7 +23,7 @@ export function listUnlinkedAccounts(
   let isMoving = false;
   for (const { channel, account, state } of channels) {
     isMoving ||= ['pairing', 'starting', 'retrying'].includes(state.kind);
-    // The code of an account is empty for people who may not link it.
+    // The code is empty for people who may not link the account.
     if (state.kind === 'pairing' && state.code !== '') {
       unlinked.push({ id: `${channel}/${account}`, channel, code: state.code, how: state.how });
     }
@@ -33,7 +33,7 @@ export function listUnlinkedAccounts(
 
 const NAMES: ReadonlyMap<string, string> = new Map([['whatsapp', 'WhatsApp']]);
 
-/** The code that links a phone, shown until the phone is linked. */
+/** The code that links a phone, which is shown until the phone is linked. */
 export function PairingView({ account }: { readonly account: UnlinkedAccount }): VNode {
   const { id, channel, code, how } = account;
   const name = NAMES.get(channel) ?? channel;
@@ -47,11 +47,11 @@ export function PairingView({ account }: { readonly account: UnlinkedAccount }):
         </p>
         <p>
           Open {name} on the phone, choose Settings, Linked devices, Link a device,{' '}
-          {isTyped ? 'Link with phone number instead, and type' : 'and scan'} this code. A new one
-          appears when it expires.
+          {isTyped ? 'Link with phone number instead, and type' : 'and scan'} this code. When it
+          expires, a new one appears.
         </p>
         <p class="facts">
-          Keep it to yourself: whoever {isTyped ? 'enters' : 'scans'} it links their own account.
+          Keep it to yourself: anyone who {isTyped ? 'enters' : 'scans'} it links their own account.
         </p>
       </div>
     </section>
@@ -70,8 +70,8 @@ function Picture({ id, code, name }: PictureProps): VNode {
 }
 
 /**
- * An object URL for a picture that can be loaded only by requests with a session; each `version`
- * has its own URL.
+ * An object URL for a picture that can be loaded only with a session; each `version` has its own
+ * URL.
  */
 function usePicture(path: string, version: string): string {
   const [address, setAddress] = useState('');
@@ -85,7 +85,7 @@ function usePicture(path: string, version: string): string {
       made = URL.createObjectURL(picture);
       setAddress(made);
     };
-    // On failure, the alternative text is shown until the next code.
+    // If loading fails, the alternative text is shown until the next code.
     load().catch(() => undefined);
     return () => {
       isOver = true;

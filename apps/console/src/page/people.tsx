@@ -94,7 +94,7 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
           label="Revoke"
           name={`Revoke: ${name}`}
           look="is-grave"
-          question={`The token of ${name} and all their sessions end immediately.`}
+          question={`${name}'s token and sessions end immediately.`}
           confirm="Revoke"
           onPress={() => run(() => orderOperation('people/revoke', { name }))}
         />
@@ -118,11 +118,11 @@ function Sessions({ sessions, run }: SessionsProps): VNode {
   );
 }
 
-/** Each role, and what it may do. */
+/** Each role, and what people with this role may do. */
 const ROLES: Readonly<Record<ShownSignIn['role'], string>> = {
-  viewer: 'Viewer: state, metrics and usage, without names',
-  operator: 'Operator: also channels, who may write, queue and audit; no chats',
-  owner: 'Owner: everything, also your chats',
+  viewer: 'Viewer: status, metrics and usage, without names',
+  operator: 'Operator: also channels, access, queue and audit, but no chats',
+  owner: 'Owner: everything, including your chats',
 };
 
 /** Creates a token for a person and shows it once. */
@@ -148,7 +148,8 @@ function NewPerson({ run }: Pick<ActionRunner, 'run'>): VNode {
       {added !== null && (
         <label class="card stack">
           <span>
-            <b>{added.name}</b> signs in with this link. Send it privately: it is shown only once.
+            <b>{added.name}</b> can sign in with this link. Send it privately: it is shown only
+            once.
           </span>
           <input
             ref={address}
@@ -222,12 +223,12 @@ function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void 
 
 /**
  * Listed by priority, because the user agents of most browsers also name other browsers for
- * compatibility. An empty value means that the key is the name.
+ * compatibility. If the value is empty, the key is the browser's name.
  */
 const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: '', Chrome: '', Safari: '' };
 const SYSTEMS = { Android: '', iPhone: '', iPad: '', 'Mac OS': 'macOS', Windows: '', Linux: '' };
 
-/** A name such as `Firefox on Linux`; an unknown browser is shown as the raw user agent. */
+/** A name such as `Firefox on Linux`; an unknown browser is shown with its raw user agent. */
 export function describeBrowser(userAgent: string): string {
   const named = (names: Readonly<Record<string, string>>): string | undefined => {
     const [mark, name] = Object.entries(names).find(([mark]) => userAgent.includes(mark)) ?? [];

@@ -102,7 +102,7 @@ const ROLES: Readonly<Record<QueueReport['processes'][number]['role'], string>> 
 };
 
 function describeTurn({ owner, isSuspended, attempts }: QueueReport['running'][number]): string {
-  const by = owner === null ? 'no process works on it' : `by ${owner}`;
+  const by = owner === null ? 'no process is working on it' : `by ${owner}`;
   const state = isSuspended ? 'waiting for approval' : by;
   return attempts > 1 ? `${state}, started ${attempts} times` : state;
 }

@@ -28,11 +28,11 @@ describe('the address of the current view', () => {
   });
 });
 
-describe('the agent that the page shows', () => {
+describe('the agent shown on the page', () => {
   afterEach(() => vi.unstubAllGlobals());
   const at = (hash: string) => vi.stubGlobal('location', { hash });
 
-  it('[F14] keeps the agent in links, except links to chats, which name their own', () => {
+  it('[F14] keeps the agent in links, except links to chats, which name their own agent', () => {
     at('#/memory?agent=support');
     expect(toHref('files', 'a b.md')).toBe('#/files/a%20b.md?agent=support');
     expect(toHref('settings')).toBe('#/settings?agent=support');

@@ -1,6 +1,6 @@
 /**
- * The current view of the page. The current view is part of the address, after `#`, so that the
- * browser can navigate back to it.
+ * The page's current view. The current view is part of the address, after `#`, so that the browser
+ * can navigate back to it.
  */
 export interface Route {
   /** The id of a view, such as `prompt`. */
@@ -34,7 +34,7 @@ export function toHref(view: string, ...args: readonly string[]): string {
   return toHash({ view, args, agent: getShownAgent() });
 }
 
-/** The address of a route. The id of a chat already names its agent. */
+/** The address for a route. The id of a chat already names its agent. */
 export function toHash({ view, args, agent }: Route): string {
   if (view === 'chat' && args.length === 0) return '#/';
   const path = `#/${[view, ...args].map(encodeURIComponent).join('/')}`;

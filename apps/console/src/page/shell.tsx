@@ -35,7 +35,6 @@ const conversationPanel = async () => (await import('./inbox/panel.tsx')).Conver
 interface ShellProps {
   readonly client: ChatClient;
   readonly route: ReadonlySignal<Route>;
-  /** Why opening the address did not sign in. */
   readonly trouble: ReadonlySignal<string | null>;
 }
 
@@ -43,8 +42,7 @@ interface ShellProps {
 const SOME_AGENT: AgentInfo = { name: 'Parley', model: '', offline: false };
 
 /**
- * How often the status is requested while an account is waiting for its phone, or soon may be, in
- * ms.
+ * How often (ms) the status is requested while an account is waiting for its phone or soon may be.
  */
 const SOON_MS = 3_000;
 const LATER_MS = 60_000;
@@ -149,11 +147,10 @@ interface SidesProps {
   readonly isInbox: boolean;
   /** The id of the view to highlight in the navigation. */
   readonly shown: string;
-  /** The address of the chat. */
   readonly chat: string;
 }
 
-/** The rail, and beside it either the inbox or the views of another place. */
+/** The navigation bar, and beside it either the inbox or the views of another place. */
 function ShellSides(props: SidesProps): VNode {
   const { client, route, me, place, inbox, waiting, isOnline, isInbox, shown, chat } = props;
   const column = { route, chat: client.chat.value, isOnline, state: inbox };
@@ -168,7 +165,7 @@ function ShellSides(props: SidesProps): VNode {
   );
 }
 
-/** The panel of the current conversation; nothing until the list contains it. */
+/** The current conversation's panel; nothing is shown until the conversation is in the list. */
 function ConversationSidePanel({ inbox }: { readonly inbox: InboxState }): VNode | null {
   const row = inbox.row.value;
   if (row === null || row.isOnlyChat) return null;
@@ -184,7 +181,9 @@ interface NotesProps {
   readonly shown: string | undefined;
 }
 
-/** Notes that the owner sees in every view: a phone to link, or settings not in use. */
+/**
+ * Notes that the owner sees in every view, about a phone to link or settings that are not in use.
+ */
 function OwnerNotes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
   const { unlinked } = listUnlinkedAccounts((isOnline && status?.channels) || []);
   return (
@@ -202,7 +201,7 @@ function OwnerNotes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
   );
 }
 
-/** Opens Set up when nothing is configured and the chat is empty. */
+/** Opens *Set up* if nothing is configured and the chat is empty. */
 function useInitialSetup(
   client: ChatClient,
   status: GatewayStatus | undefined,
@@ -238,7 +237,7 @@ function Shortcuts(props: ShortcutsProps): VNode | null {
   return <Lazy load={paletteOf} props={{ shown, client, me, inbox, conversation }} />;
 }
 
-/** Handles a shortcut for navigation: to a new chat, or to the search of the inbox. */
+/** Handles a navigation shortcut, to a new chat or to the inbox search. */
 function followShortcut(shortcut: 'new-chat' | 'search'): void {
   const field = document.querySelector<HTMLElement>('.find input');
   if (shortcut === 'new-chat') location.hash = toHref('chat', createRandomId());
@@ -252,14 +251,14 @@ interface ShownChatProps {
   readonly inbox: InboxState;
 }
 
-/** The open chat, with its conversation once the list contains it. */
+/** The open chat, together with its conversation once that is in the list. */
 function ShownChat({ client, agent, inbox }: ShownChatProps): VNode {
   const row = inbox.row.value;
   const isKnown = row !== null && !row.isOnlyChat && row.chat === client.chat.value;
   return <ChatView client={client} agent={agent} conversation={isKnown ? row.id : null} />;
 }
 
-/** The shared state of the inbox, which lives as long as the page. */
+/** The shared state of the inbox, which is kept as long as the page is open. */
 function useInbox(): InboxState {
   const row = useSignal<InboxRow | null>(null);
   const next = useSignal<InboxRow | null>(null);
@@ -272,12 +271,11 @@ function toAgentInfo(name: string, model: string): AgentInfo {
   return { name, model, offline: model.startsWith('offline') };
 }
 
-/** `usual` describes the default agent, about which the status contains more. */
+/** `usual` describes the default agent, for which the status contains more information. */
 function getAgentInfo(agent: ShownAgent | undefined, usual: AgentInfo): AgentInfo {
   return agent === undefined || agent.isDefault ? usual : toAgentInfo(agent.title, agent.model);
 }
 
-/** The address of the first chat with an agent. */
 function getFirstChatHref(agent: ShownAgent | undefined): string {
   const isUsual = agent === undefined || agent.isDefault;
   return isUsual ? toHref('chat') : toHref('chat', toChatIdWith(agent, 'main'));

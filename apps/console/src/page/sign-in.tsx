@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { signIn } from './gateway.ts';
 
-/** Shown in a browser without a session. `trouble` says why opening the address did not sign in. */
+/** Shown in a browser without a session. `trouble` says why the sign-in address did not work. */
 export function SignInView(props: { readonly trouble: string | null }): VNode {
   const [trouble, setTrouble] = useState(props.trouble);
   const [isBusy, setBusy] = useState(false);

@@ -11,15 +11,15 @@ import { ActionButton, List, OutcomeNote, OutsideText, Section, ShowData } from 
 type ShownSkill = OutputOf<'skills/list'>['skills'][number];
 
 /**
- * How often the page refreshes, in ms: programs and files may appear, and changed settings take a
- * moment to apply.
+ * How often (ms) the page refreshes, because programs and files may appear and changed settings
+ * take a moment to apply.
  */
 const POLL_INTERVAL_MS = 10_000;
 const LOOK_SOON_MS = 1_000;
 
 const STATES: Readonly<Record<string, string>> = {
   ready: 'Ready',
-  'left-out': 'No room in the list',
+  'left-out': 'The list is full',
   'not-eligible': 'Lacks something',
   'not-allowed': 'Off',
   blocked: 'Off',
@@ -27,7 +27,10 @@ const STATES: Readonly<Record<string, string>> = {
   refused: 'Refused',
 };
 
-/** All skills found: their sources, whether they are used, and why not (S09). */
+/**
+ * All skills found, with their sources, whether they are used, and the reason if they are not
+ * (S09).
+ */
 export function SkillsView(): VNode {
   const { outcome, run } = useActionRunner();
   const everyMs = outcome === undefined ? POLL_INTERVAL_MS : LOOK_SOON_MS;
@@ -43,7 +46,7 @@ export function SkillsView(): VNode {
             <>
               <p class="facts">
                 {formatAmount(ready.length)} of {formatCounted(skills.length, 'skill')} ready. The
-                list takes about {formatAmount(tokens)} tokens of each prompt; changes reach a
+                list takes about {formatAmount(tokens)} tokens of each prompt. Changes reach a
                 conversation after /new.
               </p>
               <SkillGroup title="Ready" skills={ready} run={run} />
@@ -82,7 +85,10 @@ interface SkillProps {
   readonly run: ActionRunner['run'];
 }
 
-/** The author of a skill wrote its name, description and text, so they are shown as plain text. */
+/**
+ * The name, description and text of a skill were written by its author, so they are shown as plain
+ * text.
+ */
 function Skill({ skill, run }: SkillProps): VNode {
   const { name, emoji, description, state, reason, install, warnings, file, isOn } = skill;
   const turn = () => orderOperation('skills/turn', { name, isOn: !isOn }, ({ text }) => text);
@@ -132,7 +138,7 @@ function describeSkill({
 }: ShownSkill): string {
   return [
     `${source}, ${location}`,
-    readers === 'owner' ? 'for the owner only' : null,
+    readers === 'owner' ? 'only for the owner' : null,
     command === null ? skill.commandProblem : `/${command}`,
     forModel ? null : 'not shown to the model',
   ]
@@ -151,7 +157,7 @@ function SkillText({ name }: { readonly name: string }): VNode {
         <ShowData data={data}>
           {({ text, reason }) => (
             <OutsideText as="pre" look="layer-text">
-              {text ?? reason ?? 'It cannot be read.'}
+              {text ?? reason ?? 'The skill cannot be read.'}
             </OutsideText>
           )}
         </ShowData>

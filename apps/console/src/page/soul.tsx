@@ -19,7 +19,7 @@ type Versions = OutputOf<'soul/list'>['versions'];
 type ShownSoul = Versions[number];
 
 /**
- * SOUL.md: its versions, and proposals for the owner to decide on (W06). Without a number in the
+ * SOUL.md: its versions, and the proposals that the owner decides on (W06). Without a number in the
  * address, the list is shown.
  */
 export function SoulView({ args: [number = ''] }: Route): VNode {
@@ -52,7 +52,7 @@ const ACTIONS = {
   apply: {
     label: 'Use it now',
     look: 'is-main',
-    done: 'Done. It takes effect from the next message.',
+    done: 'Done. It takes effect from the next message on.',
   },
   veto: { label: 'Veto it', look: 'is-grave', done: 'Done. It will not be used.' },
   rollback: {
@@ -77,8 +77,8 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
   if (versions.length === 0) {
     return (
       <p class="nothing">
-        No SOUL.md yet. Create one in the workspace, or run "parley soul propose FILE". It becomes
-        the first version.
+        There is no SOUL.md yet. Create one in the workspace, or run "parley soul propose FILE" to
+        create the first version.
       </p>
     );
   }
@@ -102,7 +102,7 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
 }
 
 /**
- * One version: its state, findings, changes and text. Every text of a version is shown as plain
+ * One version: its state, findings, changes and text. A version's text is always shown as plain
  * text.
  */
 function VersionSheet({ version, work }: { version: ShownSoul; work: ActionRunner }): VNode {

@@ -18,11 +18,14 @@ const POLL_INTERVAL_MS = 10_000;
 
 const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
   ready: 'Everything works.',
-  degraded: 'It is running, but not everything works.',
+  degraded: 'Parley is running, but not everything works.',
   down: 'Messages are not being answered.',
 };
 
-/** Shows whether everything works, with figures for a day, but no content or names (D10). */
+/**
+ * Shows whether everything works, with figures for the last day, but without content or names
+ * (D10).
+ */
 export function StatusView({ args }: Route): VNode {
   const status = useOperation('status/report', {}, POLL_INTERVAL_MS);
   const usage = useOperation('usage/report', { by: 'channel', days: 1 }, SLOW_POLL_MS).value;
@@ -30,7 +33,7 @@ export function StatusView({ args }: Route): VNode {
   useEffect(() => {
     const [answer] = args;
     if (answer === undefined) return;
-    // The address works only once: a reload must not submit it again.
+    // The address works only once, so a reload must not submit it again.
     history.replaceState(null, '', toHref('status'));
     work.run(() => endSignIn(answer));
   }, []);
@@ -132,7 +135,7 @@ function BrokenParts({ report: { plugins, mcp }, run }: BrokenProps): VNode | nu
   const broken = [...plugins, ...mcp].filter(({ works }) => !works);
   if (broken.length === 0) return null;
   return (
-    <Section title="Broken plugins and tool servers">
+    <Section title="Broken plugins and MCP servers">
       <ul>
         {broken.map(({ line, signIn }) => (
           <li key={line}>
@@ -144,7 +147,7 @@ function BrokenParts({ report: { plugins, mcp }, run }: BrokenProps): VNode | nu
   );
 }
 
-/** The section about the agents, when there are several (F14). */
+/** The section about the agents if there are several (F14). */
 function AgentsSection(): VNode | null {
   const { all } = useContext(AgentsHere);
   if (all.length === 0) return null;
@@ -157,7 +160,7 @@ function AgentsSection(): VNode | null {
               {title} ({name})
             </b>
             <span>
-              {model}; {routes.join('; ') || 'no rule routes to it'}
+              {model}; {routes.join('; ') || 'no rule routes to this agent'}
             </span>
           </li>
         ))}

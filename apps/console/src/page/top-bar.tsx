@@ -28,20 +28,17 @@ interface TopBarProps {
   /** The state of the inbox; null if another place is shown. */
   readonly inbox: {
     readonly state: InboxState;
-    /** Whether a chat of this page is shown, rather than a conversation on another channel. */
+    /** Whether a chat on this page is shown, rather than a conversation on another channel. */
     readonly isChat: boolean;
     readonly clearContext: () => void;
-    /** Shows the chat of the page without the deleted messages. */
+    /** Shows the chat on the page without the deleted messages. */
     readonly restart: () => void;
   } | null;
   /** The link comes first, for keyboard users. */
   readonly children: VNode;
 }
 
-/**
- * The top bar of the page: the agent's name or the current conversation, and the state of the
- * connection.
- */
+/** The page's top bar: the agent's name or the current conversation, and the connection state. */
 export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps): VNode {
   const row = inbox?.state.row.value ?? null;
   const isOther = inbox !== null && !inbox.isChat && row !== null;
@@ -89,9 +86,9 @@ interface HeadingProps extends Pick<TopBarProps, 'agent'> {
   readonly isOther: boolean;
 }
 
-/** The agent's name until the person has named the chat, or the title of another conversation. */
+/** The agent's name until the person has named the chat; for other conversations, the title. */
 function Heading({ agent, row, isOther }: HeadingProps): VNode {
-  // The row may still be that of the conversation shown before.
+  // The row may still belong to the conversation that was shown before.
   const name = row === null || row.chat === null ? null : row.name;
   const title = isOther ? row?.title : name;
   const facts = name === null ? agent.model : `${agent.name} · ${agent.model}`;
@@ -105,7 +102,7 @@ function Heading({ agent, row, isOther }: HeadingProps): VNode {
   );
 }
 
-/** Signs out of this browser; `failure` is the reason if that did not work. */
+/** Signs out of this browser; `failure` is the reason if that failed. */
 function useSignOut() {
   const [failure, setFailure] = useState<string | null>(null);
   const [isLeaving, setLeaving] = useState(false);
@@ -123,7 +120,7 @@ interface MenuProps extends NonNullable<TopBarProps['inbox']> {
   readonly row: InboxRow | null;
 }
 
-/** The button that opens the menu of the current chat. */
+/** The button that opens the current chat's menu. */
 function MenuButton(props: MenuProps): VNode | null {
   if (!props.isChat && props.row === null) return null;
   return (

@@ -4,20 +4,20 @@ import type { AgentScope } from './agents.tsx';
 import type { Route } from './route.ts';
 import type { IconName } from './ui/icon.tsx';
 
-/** A page of the console. Its file is loaded when it is first opened. */
+/** A console page. Its file is loaded when it is first opened. */
 export interface ConsoleView {
   /** The first part of the view's address, such as `queue` in `#/queue`. */
   readonly id: string;
   readonly icon: IconName;
-  /** Null if the view is reached from `within`, which the navigation then highlights. */
+  /** Null if the view is reached from the view `within`, which the navigation then highlights. */
   readonly label: string | null;
   readonly within?: string;
   /**
-   * The operation that the view shows: only people whose role may read it can open the view.
+   * The operation that the view shows. Only people whose role may read it can open the view.
    * Without an operation, only owners can open the view.
    */
   readonly reads?: OperationName;
-  /** Absent if the view concerns no agent. */
+  /** Absent if the view does not concern agents. */
   readonly agent?: AgentScope;
   readonly load: () => Promise<ComponentType<Route>>;
 }
@@ -51,7 +51,9 @@ export interface NavigationPlace {
   readonly views: readonly ConsoleView[];
 }
 
-/** The table of all views, by place. A new view needs only a line here and its file. */
+/**
+ * The table of all views, by place. To add a view, only a line here and the view's file are needed.
+ */
 export const PLACES: readonly NavigationPlace[] = [
   {
     id: 'inbox',
@@ -124,7 +126,7 @@ export const PLACES: readonly NavigationPlace[] = [
   },
 ];
 
-/** The first view for people without a chat here. */
+/** The first view for people who have no chat on this page. */
 export const START = 'status';
 
 /** The view of a route; undefined for the chat, which also replaces views that no longer exist. */
@@ -132,7 +134,7 @@ export function findView({ view }: Route): ConsoleView | undefined {
   return PLACES.flatMap(({ views }) => views).find(({ id }) => id === view);
 }
 
-/** The place of a view; without a view it is the inbox, which contains the chat. */
+/** The place that contains a view; without a view, it is the inbox, which contains the chat. */
 export function findPlace(view: ConsoleView | undefined): NavigationPlace | undefined {
   return PLACES.find(({ id, views }) =>
     view === undefined ? id === 'inbox' : views.includes(view),

@@ -8,8 +8,8 @@ export type SignedInPerson = OutputOf<'sessions/me'>;
 export const Who = createContext<SignedInPerson | null>(null);
 
 /**
- * The role required to read an operation, or an owner's when no operation is given; null if the
- * person's own role suffices.
+ * The role required to read an operation, or the owner role if there is no operation; null if the
+ * person's own role is sufficient.
  */
 export function findMissingRole(
   { role, routes }: SignedInPerson,

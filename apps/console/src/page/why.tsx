@@ -9,8 +9,8 @@ import { EntryLink, SplitView } from './ui/frames.tsx';
 import { List, ShowData } from './ui/widgets.tsx';
 
 /**
- * The trace of a message, stage by stage, or the exact reason for silence (D08). Without a message
- * in the address, the newest ones are listed.
+ * The trace of a message, stage by stage, or the exact reason why there was no answer (D08). If the
+ * address does not contain a message, the newest messages are listed.
  */
 export function WhyView({ args: [message = ''] }: Route): VNode {
   const recent = useOperation('why/recent', {});
@@ -63,7 +63,7 @@ function WhySearchForm({ asked }: { readonly asked: string }): VNode {
   );
 }
 
-/** Messages to choose from, newest first, identified by their ids if names are unknown. */
+/** Messages to choose from, newest first; if names are unknown, ids are shown. */
 function MessageList(props: {
   readonly messages: readonly (RecentMessage | MessageName)[];
   readonly chosen: string | null;
@@ -157,7 +157,7 @@ function TimelineSheet(props: {
   );
 }
 
-/** One stage; its time counts from the receipt of the message. */
+/** One stage; its time is counted from the receipt of the message. */
 function TimelineStage({ entry, receivedAt }: { entry: TimelineEntry; receivedAt: number }): VNode {
   const { stage, at, ms, text, detail, mark } = entry;
   const after = at === null ? null : at - receivedAt;

@@ -8,12 +8,12 @@ const SOURCES = dirname(fileURLToPath(new URL('../page/main.tsx', import.meta.ur
 /** The placeholder in `index.html` for the names of the built files. */
 const MARK = '<!-- built files -->';
 
-/** Files of the page that are not bundled. */
+/** Files for the page that are not bundled. */
 const UNBUNDLED = { page: 'index.html', simulate: 'simulate/index.html', icon: 'icon.svg' };
 
 /**
- * The built page: each file by its path at the gateway; `/` is the HTML of the page, and
- * `/simulate.html` that of `parley simulate`.
+ * The built page, as files keyed by their path at the gateway. `/` is the page's HTML, and
+ * `/simulate.html` is the HTML for `parley simulate`.
  */
 export type BuiltPage = ReadonlyMap<string, Uint8Array>;
 
@@ -24,9 +24,9 @@ export interface PageBuild {
 }
 
 /**
- * Builds the page in memory: the chat and everything it needs immediately, plus a separate file for
- * each view, loaded when the view is opened. File names contain a hash of their content, so
- * browsers may cache them. Throws esbuild's `BuildFailure`, which names file and line.
+ * Builds the page in memory: the chat with everything it needs immediately, and a separate file for
+ * each view, which is loaded when the view is opened. File names contain a hash of their content,
+ * so browsers may cache them. Throws esbuild's `BuildFailure`, which contains the file and line.
  */
 export async function buildPage(): Promise<PageBuild> {
   const { outputFiles, metafile } = await build({
@@ -67,8 +67,8 @@ export async function buildPage(): Promise<PageBuild> {
 }
 
 /**
- * Tags for the style sheet, the script and its imports. Preloading an import saves one round trip
- * per link in the import chain.
+ * Tags for the style sheet, the script and its imports. Preloading an import avoids one round trip
+ * per step in the import chain.
  */
 function createTags({ outputs }: Metafile, folder: string): string {
   const files = Object.entries(outputs);

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Writes a file whose modification time is this many seconds ago. */
+/** Writes a file that was last modified this many seconds ago. */
 function write(file: string, text: string, secondsAgo: number): void {
   writeFileSync(file, text);
   const at = Date.now() / 1_000 - secondsAgo;
@@ -51,7 +51,7 @@ describe('a page built from its sources', () => {
     expect(await numberOf(page)).toBe(2);
   });
 
-  it('[U03] rebuilds the page when a source changes during the build, which may have read it earlier', async () => {
+  it('[U03] rebuilds the page if a source changes during a build that may already have read it', async () => {
     const page = open();
     during = () => write(inputs[0] ?? '', 'new', 0);
     expect(await numberOf(page)).toBe(1);

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { type Clock, systemTime } from '@parley/core';
 import type { BuiltPage, PageBuild } from './build-page.ts';
 
-/** File systems round modification times down by up to this much, in ms. */
+/** File systems may round modification times down by up to this much, in ms. */
 const FILE_TIMES_MS = 20;
 
 interface PageSource {
@@ -17,8 +17,8 @@ interface KeptPageBuild {
 }
 
 /**
- * Returns the page, rebuilding it only when a source has changed, because a build takes a quarter
- * of a second of processor time. Rejects with the error of `build`; the next call tries again.
+ * Returns the page. It is rebuilt only if a source has changed, because a build takes a quarter of
+ * a second of processor time. Rejects with the error from `build`; the next call tries again.
  */
 export function createPageRebuilder(
   build: () => Promise<PageBuild>,

@@ -7,7 +7,7 @@ import { createConsole } from './page-files.ts';
 const page = createConsole();
 let built: BuiltPage;
 let html = '';
-/** The files referenced in the HTML, which a browser loads before it shows the chat. */
+/** The files to which the HTML refers; a browser loads them before it shows the chat. */
 let named: string[] = [];
 beforeAll(async () => {
   built = (await buildPage()).page;
@@ -16,10 +16,12 @@ beforeAll(async () => {
 });
 const textOf = async (path: string) => (await page.request(path)).text();
 
-/** The size limit of the chat for slow connections, in bytes after gzip, as served. */
+/**
+ * The size limit of the chat for slow connections, in bytes after gzip, which is how it is served.
+ */
 const FIRST_LOAD = 150_000;
 
-describe('the files of the page', () => {
+describe("the page's files", () => {
   it('[U03] serves the files from the given reader, if there is one', async () => {
     const there = new Map([['/', new TextEncoder().encode('read elsewhere')]]);
     const other = createConsole('/', async () => there);
@@ -27,7 +29,7 @@ describe('the files of the page', () => {
     expect((await other.request(named[0] ?? '')).status).toBe(404);
   });
 
-  it('[U03] serves no inline script or style, and no address of another site', () => {
+  it('[U03] does not serve inline scripts or styles, or addresses of other sites', () => {
     expect(html).not.toMatch(/<script(?![^>]*\ssrc="\/)/);
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:/);
   });
@@ -86,7 +88,7 @@ describe('the files of the page', () => {
   it('lets browsers cache the files permanently, because changed content gets a new name', async () => {
     const script = named.find((path) => path.includes('main-')) ?? '';
     const served = await page.request(script, { headers: { 'accept-encoding': 'gzip, br' } });
-    // The gateway compresses a file after scanning it for secrets.
+    // The gateway compresses a file after it has scanned the file for secrets.
     expect(served.headers.get('content-encoding')).toBeNull();
     expect(served.headers.get('cache-control')).toContain('immutable');
   });

@@ -7,8 +7,8 @@ import type { BuiltPage } from './build-page.ts';
 import { createPageRebuilder } from './current-build.ts';
 
 /**
- * Also declared in `@parley/core/installation`. The constant is repeated here so that the bundler
- * omits `build-page.ts`, and with it esbuild.
+ * The same constant is declared in `@parley/core/installation`. It is repeated here so that the
+ * bundler omits `build-page.ts`, and with it esbuild.
  */
 declare const PARLEY_BUNDLE: true | undefined;
 
@@ -20,14 +20,15 @@ const TYPES: Readonly<Record<string, string>> = {
   '.map': 'application/json',
 };
 
-/** All files except the HTML have names that change with their content. */
+/** All files except the HTML are named after their content. */
 const KEEPS_ITS_NAME = new Set(['/', '/simulate.html', '/page/icon.svg']);
 
 /**
- * Routes of the page and its files. The files contain no secret and need no session. A bundle
- * contains the built files; when running from source, loading the page rebuilds it if a source has
- * changed, so that a reload shows the change. `first` is the page at `/`: either that of the
- * gateway or that of `parley simulate`. `open` reads the files from another source.
+ * Routes for the page and its files. The files do not contain secrets and can be loaded without a
+ * session. A bundle contains the built files. When Parley runs from its sources, loading the page
+ * rebuilds it if a source has changed, so that a reload shows the change. `first` is the page at
+ * `/`: either the gateway's page or the page for `parley simulate`. `open` reads the files from
+ * another source.
  */
 export function createConsole(
   first: '/' | '/simulate.html' = '/',
@@ -42,15 +43,15 @@ export function createConsole(
     files ??= open();
     const body = (await files).get(path);
     if (body === undefined) return c.text('There is no such page. The chat is at "/".\n', 404);
-    // The HTML is revalidated on every load and answered with "unchanged", so that an update of
-    // Parley shows immediately.
+    // The HTML is revalidated on every load, so that an update of Parley appears immediately.
+    // Usually, the answer is "unchanged".
     const kept = KEEPS_ITS_NAME.has(path) ? 'no-cache' : 'public, max-age=31536000, immutable';
     const type = TYPES[path === '/' ? '.html' : extname(path)] ?? 'application/octet-stream';
     return c.body(Uint8Array.from(body), 200, { 'content-type': type, 'cache-control': kept });
   });
   app.onError((error, c) => {
     files = undefined;
-    const remedy = 'Install the build tools with "npm ci", or fix the source named below.';
+    const remedy = 'Install the build tools with "npm ci", or fix the source file named below.';
     return c.text(`The page could not be built. ${remedy}\n\n${error.message}\n`, 500);
   });
   return app;
@@ -65,8 +66,8 @@ function openPage(): () => Promise<BuiltPage> {
 }
 
 /**
- * Reads the page from the folder to which the bundle's build wrote its files. Only files that exist
- * at this point are served, whatever a request asks for.
+ * Reads the page from the folder in which the bundle's build wrote its files. Only files that exist
+ * at this point are served, regardless of what a request asks for.
  */
 export async function readBuiltPage(folder: string): Promise<BuiltPage> {
   const names = await readdir(folder, { recursive: true });

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 
 /**
- * Node strips types from TypeScript but cannot run JSX, so the page's modules are compiled as in
- * its build.
+ * Node strips types from TypeScript but cannot run JSX, so the page's modules are compiled the way
+ * its build does.
  */
 registerHooks({
   load(url, context, nextLoad) {

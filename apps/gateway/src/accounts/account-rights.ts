@@ -9,13 +9,13 @@ export interface AccountName {
 /** The exclusive right to be connected as an account and to send for it. */
 export interface AccountRight {
   /**
-   * Aborted when the right is lost, shortly before another gateway can acquire it; nothing may be
-   * sent afterwards.
+   * Aborted when the right is lost, shortly before another gateway can acquire it. Nothing may be
+   * sent after that.
    */
   readonly lost: AbortSignal;
   /**
-   * Returns whether the right is held, judged by the clock, because `lost` is aborted late after a
-   * stall.
+   * Returns whether the right is held according to the clock, because `lost` may be aborted late
+   * after a stall.
    */
   isHeld(): boolean;
   /**
@@ -23,18 +23,19 @@ export interface AccountRight {
    * and then releases the right.
    */
   readonly recalled: AbortSignal;
-  /** The lease of the account; null if no other gateway can acquire the account. */
+  /** The account's lease; null if no other gateway can acquire the account. */
   readonly lease: NamedLease | null;
   /** The outbox, restricted to the writes that this right allows. */
   readonly outbox: OutboxRepository;
-  /** Whether another gateway may continue with unsent parts immediately. */
+  /** Whether another gateway may continue immediately with unsent message parts. */
   readonly isShared: boolean;
-  /** Releases the right, so that another gateway need not wait for it to expire. */
+  /** Releases the right, so that another gateway does not have to wait for it to expire. */
   release(): Promise<void>;
 }
 
 /**
- * Decides which gateway is connected as which account; at any time, at most one gateway is (D09).
+ * Decides which gateway is connected as which account. At any time, at most one gateway is
+ * connected as an account (D09).
  */
 export interface AccountRights {
   /**
@@ -49,17 +50,17 @@ export interface AccountRights {
   /** Returns the process that holds the right, if known. */
   holder(name: AccountName): Promise<RunningProcess | null>;
   /**
-   * Called when this gateway shuts down. After this, the gateway acquires no more accounts, and the
-   * accounts it releases are reserved for its successor.
+   * Called when this gateway shuts down. The gateway then stops acquiring accounts, and the
+   * accounts that it releases are reserved for its successor.
    */
   leave(): void;
-  /** Stops all renewals. Rights that are still held then expire. */
+  /** Stops all renewals. Rights that are still held will expire. */
   close(): Promise<void>;
 }
 
 /**
- * Creates rights without leases, for a gateway that is alone on its database and for accounts that
- * any number of gateways may serve.
+ * Creates rights without leases, for a gateway that is alone on its database, and for accounts that
+ * several gateways may serve at once.
  */
 export function createEveryRight(outbox: OutboxRepository): AccountRights {
   const never = new AbortController().signal;

@@ -25,14 +25,17 @@ import type { Store } from '@parley/store';
 import type { AccountRights } from './account-rights.ts';
 import type { AccountSweeps } from './sweep-accounts.ts';
 
-/** The status of a channel account, as shown by `parley status` and the start banner. */
+/** The status of a channel account, as shown by `parley status` and in the startup banner. */
 export interface AccountStatus {
   readonly channel: string;
   readonly account: string;
   readonly state: AccountState;
-  /** The path at which the platform of a hosted channel calls this gateway; absent if it does not. */
+  /**
+   * The path at which a hosted channel's platform calls this gateway; absent if the platform does
+   * not call it.
+   */
   readonly webhook?: string;
-  /** Contract violations by its adapter since startup; absent when there are none. */
+  /** Violations of the adapter contract since startup; absent if there are none. */
   readonly defects?: DefectSummary;
 }
 
@@ -59,7 +62,7 @@ export interface AccountDeps {
   /** Records received messages for the next start; absent in tests. */
   readonly work?: WorkRecord | undefined;
   readonly situation: (agent: string | undefined) => GatewayFacts;
-  /** The commands that skills define; absent when there are none. */
+  /** The commands defined by skills; absent if there are none. */
   readonly skillCommands?: SkillCommands | undefined;
   /** Services for `/memory`, `/soul` and similar commands. */
   readonly commandServices?: ((agent: string | undefined) => CommandServices) | undefined;
@@ -75,7 +78,7 @@ export interface AccountDeps {
    * forward to each other.
    */
   readonly token?: (() => string) | undefined;
-  /** The notes of an earlier process about its sends; absent if there are none. */
+  /** An earlier process's notes about its sends; absent if there are none. */
   readonly sendNotes?: SendNotes | undefined;
   /** Called whenever the state of an account changes. */
   readonly onState?: (status: AccountStatus) => void;
@@ -87,6 +90,6 @@ export interface AccountPlan {
   readonly account: string;
   readonly settings: unknown;
   readonly rules: DecisionRules;
-  /** The policy for a part that may have been delivered; the default is `notify`. */
+  /** The policy for a message part that may have been delivered; the default is `notify`. */
   readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }

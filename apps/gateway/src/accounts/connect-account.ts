@@ -51,21 +51,19 @@ import { notifyOwner, sortDefaultFirst } from './tell-owner.ts';
 
 export interface AdapterDeps extends AccountDeps {
   readonly log: Logger;
-  /** Returns the ingress rules of the current settings. */
+  /** Returns the ingress rules from the current settings. */
   readonly rules: () => DecisionRules;
   /** Whether other gateways may serve the account at the same time. */
   readonly isShared: boolean;
-  /**
-   * Wakes the attachment fetcher after a received or changed message, which may have brought files.
-   */
+  /** Wakes the attachment fetcher after a new or changed message, which may contain files. */
   readonly wakeFiles: () => void;
   /** The values that the adapter stores; it may write them while this gateway holds the account. */
   readonly values: AdapterValues;
   readonly holdsAccount: () => boolean;
   readonly report: (state: ChannelState) => void;
-  /** Counts results of the adapter that violate the channel contract. */
+  /** Counts adapter results that violate the channel contract. */
   readonly defects: Defects;
-  /** Called with errors that the adapter throws where no caller awaits them. */
+  /** Called with errors that the adapter throws where no caller is waiting for them. */
   readonly onFault: OnFault;
 }
 
@@ -184,16 +182,13 @@ export async function notifyOwnerOfFailure(
       elsewhere,
     );
   } catch (error) {
-    deps.log.warn({ reason: reasonOf(error) }, 'could not notify the owner of a failed account');
+    deps.log.warn({ reason: reasonOf(error) }, 'could not notify the owner about a failed account');
   }
 }
 
 const LISTED_CHATS = 200;
 
-/**
- * Events after which the list of conversations, or of items that wait for a person, may have
- * changed.
- */
+/** Events that may change the list of conversations, or of items that wait for a person. */
 const CHANGES: ReadonlySet<LiveEvent['type']> = new Set([
   ...(['turn-started', 'turn-ended', 'stop-turn'] as const),
   ...(['message-waiting', 'delivery-due', 'inbox-changed'] as const),
@@ -254,7 +249,7 @@ function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
 
 export interface AccountSession {
   readonly mayPreview: DeliveryWorker['mayPreview'];
-  /** Wakes the attachment fetcher after a received message, which may have brought files. */
+  /** Wakes the attachment fetcher after a received message, which may contain files. */
   wakeFiles(): void;
   /** Stops receiving. Resolves when all messages in progress are stored. */
   stopReceiving(): Promise<void>;
@@ -262,7 +257,7 @@ export interface AccountSession {
   close(graceMs: number): Promise<void>;
 }
 
-/** The dependencies of a connection, except the adapter. */
+/** The dependencies of a connection, except for the adapter. */
 export interface ConnectDeps extends AccountDeps {
   readonly name: AccountName;
   readonly log: Logger;
@@ -318,8 +313,9 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     notifyOwner: (key: string, markdown: string) =>
       notifyOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
-      // The part is left for the next holder of the right, or for the next adapter.
-      if (!right.isHeld()) throw createTransientError('another gateway serves this account now');
+      // The message part is left for the right's next holder, or for the next adapter.
+      if (!right.isHeld())
+        throw createTransientError('another gateway is serving this account now');
       if (fault.aborted) throw createTransientError('the adapter failed and is being stopped');
       const { agentFiles } = deps.store;
       return withPartFile(

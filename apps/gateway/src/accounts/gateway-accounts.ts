@@ -12,7 +12,7 @@ import type { ShownAccount } from '../channel-operations.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './account.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
-/** An account from the settings: either ready to be opened, or invalid, with the reason. */
+/** An account from the settings, which is either ready to be opened or invalid, with the reason. */
 export type PlannedAccount =
   | { readonly kind: 'ready'; readonly plan: AccountPlan }
   | {
@@ -22,12 +22,12 @@ export type PlannedAccount =
       readonly reason: string;
     };
 
-/** How long (ms) sends in progress may take when the settings of their account change. */
+/** How long (ms) sends in progress may take after their account's settings have changed. */
 const CHANGE_GRACE_MS = 3_000;
 
 /**
- * The accounts of a gateway according to the current settings (D12). If an account cannot be
- * opened, its status reports the reason, and other accounts are not affected.
+ * A gateway's accounts according to the current settings (D12). If an account cannot be opened, its
+ * status reports the reason, and other accounts are not affected.
  */
 export class GatewayAccounts {
   readonly #deps: AccountDeps;
@@ -36,7 +36,7 @@ export class GatewayAccounts {
     string,
     { readonly plan: AccountPlan; readonly account: ChannelAccount }
   >();
-  /** Names of the accounts that are being opened. */
+  /** Names of the accounts that are currently being opened. */
   readonly #opening = new Set<string>();
   readonly #broken = new Map<string, AccountStatus>();
   #planned: readonly PlannedAccount[] = [];
@@ -57,8 +57,8 @@ export class GatewayAccounts {
 
   /**
    * Opens new accounts, closes removed accounts, and reopens accounts whose connection settings
-   * changed. An account of which only the rules changed stays connected. Changes are applied one at
-   * a time.
+   * changed. An account stays connected if only its rules changed. Changes are applied one at a
+   * time.
    */
   use(planned: readonly PlannedAccount[]): Promise<void> {
     return this.#change(async () => {
@@ -103,9 +103,7 @@ export class GatewayAccounts {
     if (!isDeepStrictEqual(paused, this.#paused)) await this.#change(() => this.#use());
   }
 
-  /**
-   * Returns the current rules of an account; undefined if the settings do not contain the account.
-   */
+  /** Returns an account's current rules; undefined if the account is not in the settings. */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined {
     const found = this.#planned.find((one) => toPlannedKey(one) === toAccountKey(name));
     return found?.kind === 'ready' ? { rules: found.plan.rules } : found && {};
@@ -152,8 +150,9 @@ export class GatewayAccounts {
   }
 
   /**
-   * Returns the web routes of an account. Requests for an account that is opening or paused get the
-   * response "try again". With "not found", the page would treat its message as refused (D01).
+   * Returns an account's web routes. Requests for an account that is opening or paused get the
+   * response "try again". A "not found" response would make the page treat its message as refused
+   * (D01).
    */
   webRoutes(channel: string, account: string): HttpCapability | undefined {
     const name = { channel, account };
@@ -161,7 +160,7 @@ export class GatewayAccounts {
     return this.#accountOf(name)?.http() ?? (isAway ? LATER : undefined);
   }
 
-  /** Stops all channels from receiving, and accepts no more changes. */
+  /** Stops all channels from receiving, and stops accepting changes. */
   async stopReceiving(): Promise<void> {
     this.#isStopping = true;
     this.#rights?.leave();
@@ -272,7 +271,7 @@ export class GatewayAccounts {
   async #rightsFor({ definition }: AccountPlan): Promise<{ readonly rights?: AccountRights }> {
     if (this.#deps.sharedAs === undefined || definition.servedByAll === true) return {};
     // Accounts are opened concurrently, but this gateway must take only one seat, so the rights are
-    // created once.
+    // created only once.
     this.#openingRights ??= this.#rightsOf();
     this.#rights = await this.#openingRights;
     return { rights: this.#rights };
@@ -301,7 +300,7 @@ function canConnectAs(open: AccountPlan, other: AccountPlan | undefined): boolea
   return isDeepStrictEqual(before, now);
 }
 
-/** The definition of a hosted channel is made anew whenever the settings are read. */
+/** A hosted channel's definition is created again whenever the settings are read. */
 function isSameChannel(one: ChannelDefinition, other: ChannelDefinition): boolean {
   if (one === other) return true;
   return one.hosts !== undefined && one.hosts === other.hosts && one.id === other.id;

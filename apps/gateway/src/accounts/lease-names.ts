@@ -2,7 +2,7 @@ import type { LeaseRow, NamedLease } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
 /**
- * Prefixes of lease names. Each account has a lease, and each gateway has a lease for its seat
+ * Prefixes of the lease names. Each account has a lease, and each gateway has a lease for its seat
  * among the gateways that share the accounts.
  */
 const ACCOUNT = 'account:';

@@ -8,13 +8,13 @@ import { createLeasedRights } from './leased-rights.ts';
 
 const NAME = { channel: 'telegram', account: 'default' };
 const LEASE = 'account:telegram/default';
-// Long enough that a pause on a busy machine does not lose the lease.
+// The time is long enough that a pause on a busy machine does not lose the lease.
 const LEASE_MS = 1_000;
 
 describe('the right to serve an account', () => {
   let store: Store;
   let stop: AbortController;
-  /** How far (ms) the leases' clock runs ahead of the gateways' clock. */
+  /** How far (ms) the clock of the leases is ahead of the gateways' clock. */
   let forward = 0;
   const given: AccountRight[] = [];
   const gateways: AccountRights[] = [];
@@ -52,7 +52,7 @@ describe('the right to serve an account', () => {
     return right;
   }
 
-  it('[D09] reports its current holder to a waiting gateway, which acquires it once it is released', async () => {
+  it('[D09] shows its current holder to a waiting gateway, which acquires it once it is released', async () => {
     const facts = { role: 'gateway', host: 'here', pid: 7, version: '0.1.0' } as const;
     await store.processes.heartbeat({ id: 'a', address: 'http://127.0.0.1:1', ...facts });
     const first = await obtain('a');
@@ -110,7 +110,7 @@ describe('the right to serve an account', () => {
     });
   });
 
-  it('[D11] is not awaited after the gateway has begun to shut down', async () => {
+  it('[D11] is not awaited once the gateway has begun to shut down', async () => {
     await obtain('a');
     const waiting = obtain('b');
     stop.abort();
@@ -170,7 +170,7 @@ describe('the right to serve an account', () => {
     await vi.waitFor(() => expect(first.own.size).toBe(6), 30_000);
   });
 
-  it('[D14] returns to its holder when the gateway for which it was released does not acquire it', async () => {
+  it('[D14] returns to its previous holder if the gateway for which it was released does not acquire it', async () => {
     const names = ['1', '2', '3'];
     const able = serve('a', names, new Set());
     await vi.waitFor(() => expect(able.own.size).toBe(3), 30_000);

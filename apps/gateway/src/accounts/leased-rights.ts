@@ -21,7 +21,6 @@ import {
 
 export interface LeasedRightsDeps {
   readonly store: Pick<Store, 'leases' | 'processes' | 'outbox'>;
-  /** The id of this process. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -32,28 +31,28 @@ export interface LeasedRightsDeps {
 
 /**
  * The time (ms) after which a dead gateway's accounts are free, so that another gateway serves them
- * within six seconds. For the same time after a gateway has joined or left, no account moves.
+ * within six seconds. For the same time after a gateway has joined or left, accounts do not move.
  */
 const LEASE_MS = 5_000;
 const SETTLED_AFTER = 1;
 /**
  * A gateway that shuts down reserves its seat and accounts for a successor for 12 s, because a
- * start may take that long on a busy machine. Without a successor, the other gateways serve the
- * accounts within the 15 s of D13.
+ * start may take that long on a busy machine. If there is no successor, the other gateways serve
+ * the accounts within the 15 s required by D13.
  */
 const RESERVED_FOR = 12 / 5;
 /**
- * The check interval as a share of the lease: two checks fit into a lease before it counts as lost,
+ * The check interval as a share of the lease. Two checks fit into a lease before it counts as lost,
  * so a single failed check has no effect.
  */
 const CHECK_SHARE = 1 / 3;
 /**
- * The query timeout as a share of the lease: a slower query is abandoned, so that the next one may
- * still be in time.
+ * The query timeout as a share of the lease. A slower query is abandoned, so that the next query
+ * may still be in time.
  */
 const ANSWER_WITHIN = 2 / 5;
 /**
- * A right counts as lost this long before its lease expires (share of the lease), so that sends end
+ * A right counts as lost this long (share of the lease) before its lease expires, so that sends end
  * before another gateway starts sending.
  */
 const LOST_BEFORE_END = 1 / 6;
@@ -64,13 +63,13 @@ const TAKEN_AT_ONCE = 50;
 /** How long (share of the lease) a released account stays reserved for its new gateway. */
 const HANDED_OVER_WITHIN = 3 / 5;
 /**
- * How long (in leases) a gateway releases no accounts after no other gateway has taken an account
- * that it released.
+ * How long (in leases) a gateway stops releasing accounts after it released one that no other
+ * gateway took.
  */
 const REST_AFTER_REFUSAL = 120;
 
 /**
- * Shares the accounts of a database among its gateways. Each account is served by one gateway at a
+ * Shares the accounts in a database among its gateways. Each account is served by one gateway at a
  * time (D09, D14). The gateway takes a seat immediately, because a predecessor's seat is reserved
  * for only a few seconds.
  */
@@ -114,7 +113,7 @@ class LeasedRights implements AccountRights {
   #freeSince: ReadonlyMap<string, number> = new Map();
   #processes: ReadonlyMap<string, RunningProcess> = new Map();
   #gateways = { names: '', changedAt: 0 };
-  /** Accounts that this gateway has released for another gateway. */
+  /** Accounts that this gateway has released so that another gateway can take them. */
   readonly #transferring = new Set<string>();
   #restsUntil = 0;
   #reservedMs: number | undefined;
@@ -175,7 +174,7 @@ class LeasedRights implements AccountRights {
       const { promise: woken, resolve } = Promise.withResolvers<void>();
       this.#wakeUp = resolve;
       const pauseMs = await this.#round().catch((error: unknown) => {
-        log.warn({ reason: reasonOf(error) }, 'cannot read which gateway serves which account');
+        log.warn({ reason: reasonOf(error) }, 'cannot find out which gateway serves which account');
         return this.#leaseMs * CHECK_SHARE;
       });
       const timer = new AbortController();
@@ -319,8 +318,8 @@ class LeasedRights implements AccountRights {
   }
 
   /**
-   * Schedules the loss of all held rights unless they are renewed in time, even if the database
-   * does not respond.
+   * Schedules the loss of all held rights in case they are not renewed in time, even if the
+   * database does not respond.
    */
   #countDown(at: number, since: number): void {
     clearTimeout(this.#deadline);

@@ -11,13 +11,16 @@ export interface ProxyDeps {
   readonly token: string;
 }
 
-/** Marks a forwarded request. Forwarding it again could cause a loop. */
+/**
+ * Marks a forwarded request. Such a request must not be forwarded again, because that could cause a
+ * loop.
+ */
 const MARK = 'x-parley-passed-on';
 const WITHIN_MS = 20_000;
 
 /**
- * Forwards a request for an account to the gateway that is connected as the account. A platform's
- * requests are thus handled by one gateway and in order, even if they reach different gateways.
+ * Forwards a request for an account to the gateway that is connected as that account. In this way,
+ * one gateway handles all requests from a platform in order, even if they reach different gateways.
  * While that gateway is unknown, the response is 503, so that the caller tries again.
  */
 export async function proxyToOwner(

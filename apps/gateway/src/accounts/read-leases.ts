@@ -32,9 +32,9 @@ export function listSeats(
   ];
 }
 
-/** The facts about accounts that the lease rows do not contain. */
+/** What is known about accounts apart from the lease rows. */
 interface AccountRowsContext {
-  /** Names of the leases that this gateway waits for. */
+  /** The names of the leases for which this gateway is waiting. */
   readonly waiting: Iterable<string>;
   /**
    * The times (monotonic ms) at which accounts became free to all gateways, as returned by the last

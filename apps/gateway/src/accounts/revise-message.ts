@@ -17,7 +17,8 @@ export async function reviseMessage(
   revision: Revision,
 ): Promise<void> {
   const { data: known, error } = RevisionShape.safeParse(revision);
-  if (error) throw createContractError(`The ${place.channel} adapter made a change`, error);
+  if (error)
+    throw createContractError(`The ${place.channel} adapter reported an invalid change`, error);
   if (known.kind === 'deleted') {
     const { chatId, messageId } = known;
     await inbox.revise({ ...place, chatId, messageId }, null);

@@ -9,8 +9,8 @@ import {
 } from './share-accounts.ts';
 
 /**
- * Parses `a a b -`: one letter per account, which names its holder, and `-` for a free account.
- * Accounts are named 1, 2, 3 …
+ * Parses `a a b -`: one character per account, a letter for the account's holder or `-` for a free
+ * account. Accounts are named 1, 2, 3 …
  */
 function accountsOf(holders: string): SeenAccount[] {
   return holders.split(' ').map((holder, index) => ({
@@ -21,7 +21,7 @@ function accountsOf(holders: string): SeenAccount[] {
   }));
 }
 
-/** Parses gateways, oldest first; `_` is a seat that waits for a successor. */
+/** Parses gateways, oldest first; `_` is a seat reserved for a successor. */
 function seatsOf(gateways: string): GatewaySeat[] {
   return [...gateways].map((letter, index) =>
     letter === '_'
@@ -56,11 +56,11 @@ describe('sharing accounts among gateways', () => {
     expect(decide(self, gateways, holders)).toBe(expected);
   });
 
-  it('[D14] moves no held account while gateways come and go', () => {
+  it('[D14] does not move held accounts while gateways come and go', () => {
     expect(decide('a', 'ab', 'a a a a', false)).toBe('');
   });
 
-  it('[D14] gives an account that its designated gateway does not take to another gateway', () => {
+  it('[D14] assigns an account to another gateway if its designated gateway does not take it', () => {
     const seats = seatsOf('ab');
     const [one] = accountsOf('-');
     if (one === undefined) throw new Error('no account');
@@ -99,7 +99,7 @@ const SOON = fc.integer({ min: 1_000, max: 4_500 });
 const LATE = fc.integer({ min: 1_000, max: 60_000 });
 
 describe('a deployment', () => {
-  it('[D14] serves all accounts evenly, and moves no accounts once gateways stop joining and leaving', () => {
+  it('[D14] distributes all accounts evenly, and stops moving accounts once gateways stop joining and leaving', () => {
     const step = fc.tuple(fc.constantFrom('start', 'stop', 'kill'), LATE, fc.nat(4));
     fc.assert(
       fc.property(ACCOUNTS, fc.array(step, { maxLength: 12 }), (accounts, steps) => {
@@ -126,7 +126,7 @@ describe('a deployment', () => {
     );
   });
 
-  it('[D14] serves the accounts of a killed gateway within its lease and two checks', () => {
+  it('[D14] serves the accounts of a killed gateway within the lease time plus two checks', () => {
     fc.assert(
       fc.property(GATEWAYS, ACCOUNTS, LATE, (gateways, accounts, at) => {
         const deployment = settled(gateways, accounts);
@@ -152,7 +152,7 @@ describe('a deployment', () => {
   });
 
   it.each(['stop first', 'start first'] as const)(
-    '[D14] a slow rolling restart (%s) moves no account more often than the number of gateways',
+    '[D14] a slow rolling restart (%s) moves each account at most as many times as there are gateways',
     (order) => {
       fc.assert(
         fc.property(GATEWAYS, ACCOUNTS, pausesOf(LATE), (gateways, accounts, pauses) => {

@@ -1,13 +1,13 @@
 /**
- * A connected gateway of the deployment, or the seat that a departed gateway has just left to its
+ * A connected gateway in the deployment, or the seat that a departed gateway has just left to its
  * successor.
  */
 export interface GatewaySeat {
-  /** The id of the gateway's process; null for a seat that waits for a successor. */
+  /** The id of the gateway's process; null for a seat reserved for a successor. */
   readonly gateway: string | null;
   /**
-   * The time (ms since 1970) at which the process started; `Infinity` for a successor, and while it
-   * is unknown.
+   * The start time of the process (ms since 1970); `Infinity` for a successor, or if the time is
+   * unknown.
    */
   readonly startedAt: number;
 }
@@ -26,9 +26,9 @@ export interface SeenAccount {
   readonly freeForMs: number;
 }
 
-/** The facts on which a gateway bases its decision. */
+/** The information on which a gateway bases its decision. */
 export interface Deployment {
-  /** The process id of the gateway that decides. */
+  /** The process id of the deciding gateway. */
   readonly self: string;
   readonly seats: readonly GatewaySeat[];
   readonly accounts: readonly SeenAccount[];
@@ -36,7 +36,7 @@ export interface Deployment {
   readonly isSettled: boolean;
 }
 
-/** The next steps of a gateway: the accounts to take and those to release. */
+/** A gateway's next steps: the accounts to take and the accounts to release. */
 export interface ShareDecision {
   readonly take: readonly string[];
   readonly release: readonly string[];
@@ -50,12 +50,12 @@ const LEFT_OVER_AFTER_MS = 1_000;
 
 /**
  * Decides which accounts a gateway takes and which it releases (D14). All gateways apply the same
- * rules to their view of the leases, and the leases settle differences between the views. Free
- * accounts go to the gateway with the fewest accounts; among equals, to the newest gateway. A seat
- * that waits for a successor counts as the newest gateway. In a rolling restart, the successor
- * therefore gets its predecessor's accounts, and no account moves twice. Held accounts move only
- * when no gateway has joined or left for a while. Accounts move from the oldest gateways first,
- * starting with the accounts that have moved least often.
+ * rules to the leases as they see them. If they see them differently, the leases decide. Free
+ * accounts go to the gateway with the fewest accounts or, if several have the fewest, to the newest
+ * of these. A seat reserved for a successor counts as the newest gateway. In a rolling restart, the
+ * successor therefore gets its predecessor's accounts, and accounts do not move twice. Held
+ * accounts move only when no gateway has joined or left for a while. Accounts move from the oldest
+ * gateways first, starting with the accounts that have moved least often.
  */
 export function decideShares({ self, ...deployment }: Deployment): ShareDecision {
   const { seats, accounts, isSettled } = deployment;
@@ -78,8 +78,8 @@ export function decideShares({ self, ...deployment }: Deployment): ShareDecision
 }
 
 /**
- * Returns whether a departing gateway's seat is reserved for a successor. The seat is not reserved
- * if the successor is already running, as a newer gateway without its share of accounts.
+ * Returns whether a departing gateway's seat is reserved for a successor. It is not reserved if the
+ * successor is already running, as a newer gateway that does not have its share of accounts yet.
  */
 export function awaitsSuccessor({
   self,
@@ -113,8 +113,8 @@ function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>
 }
 
 /**
- * Assigns each free account to the gateway with the fewest accounts; among equals, to the newest
- * gateway.
+ * Assigns each free account to the gateway with the fewest accounts or, if several have the fewest,
+ * to the newest of these.
  */
 function assignFreeAccounts(free: readonly SeenAccount[], counts: readonly SeatCount[]) {
   const shares = counts.map((share) => ({ ...share, assigned: new Set<string>() }));

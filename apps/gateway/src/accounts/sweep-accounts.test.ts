@@ -43,8 +43,8 @@ async function start(name: typeof ANN, kind: AccountWork['kind'], fails = false)
 
 const look = () => vi.advanceTimersByTimeAsync(LOOK_MS);
 
-describe('the sweeps of all accounts', () => {
-  it('[D04] run for the accounts and kinds of work that a single query finds', async () => {
+describe('the sweeps for all accounts', () => {
+  it('[D04] run for the accounts and kinds of work found by a single query', async () => {
     await start(ANN, 'parts');
     await start(ANN, 'files');
     await start(BOB, 'parts');
@@ -61,12 +61,12 @@ describe('the sweeps of all accounts', () => {
     expect(ran).toEqual([]);
   });
 
-  it('send no queries while there is no account', async () => {
+  it('do not query the database while there are no accounts', async () => {
     await look();
     expect(looks).toBe(0);
   });
 
-  it('skip accounts whose sweep was stopped, and the work of other gateways', async () => {
+  it('skip accounts whose sweep was stopped, and work that belongs to other gateways', async () => {
     const parts = await start(ANN, 'parts');
     await start(ANN, 'files');
     await parts.stop();

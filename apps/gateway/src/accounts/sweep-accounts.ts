@@ -3,20 +3,20 @@ import { type StartSweep, startSweep } from '@parley/queue';
 import type { AccountWork, OutboxRepository } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
-/** The maximum delay (ms) of a part or file whose wake-up was lost. */
+/** The maximum delay (ms) for a message part or file whose wake-up was lost. */
 const SWEEP_MS = 5_000;
 
-/** Finds overlooked work of all accounts of a gateway with one query. */
+/** Finds overlooked work for all accounts of a gateway with a single query. */
 export interface AccountSweeps {
   /**
-   * Sweeps one kind of work of one account: immediately, and again whenever a check finds such
+   * Sweeps one kind of work for one account: immediately, and again whenever a check finds such
    * work.
    */
   of(name: AccountName, kind: AccountWork['kind']): StartSweep;
   stop(): Promise<void>;
 }
 
-/** Starts the periodic checks. No queries are sent while there is no account. */
+/** Starts the periodic checks. The database is not queried while there are no accounts. */
 export function sweepAccounts({
   store,
   clock,

@@ -30,7 +30,7 @@ export async function notifyOwner(
   await createWakeDelivery(bus)(channel, account, chatId);
 }
 
-/** Owners of the default agent run the installation, so their chats are sorted first. */
+/** Owners of the default agent run the installation, so their chats come first. */
 export function sortDefaultFirst(chats: readonly InboxRow[]): readonly InboxRow[] {
   const ofDefault = (row: InboxRow) => getConversationAgent(row.conversationId) === undefined;
   return [...chats.filter(ofDefault), ...chats.filter((row) => !ofDefault(row))];

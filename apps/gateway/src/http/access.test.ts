@@ -28,7 +28,7 @@ describe('the access check of the web server', () => {
   });
 
   it.each(['0.0.0.0', '192.168.1.5', '::'])(
-    '[U03] accepts any host name for a gateway that is served on %s',
+    '[U03] accepts any host name if the gateway is served on %s',
     (boundHost) => expect(isRefused({ host: 'box.lan:7411' }, boundHost)).toBe(false),
   );
 });

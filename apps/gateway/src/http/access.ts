@@ -9,7 +9,7 @@ import {
   SIGN_IN_TOKEN,
 } from './page-sessions.ts';
 
-/** The facts about a request that the access check adds for the routes. */
+/** What the access check adds to a request for the routes. */
 export interface AppEnv {
   readonly Bindings: {
     readonly incoming?: { readonly socket: { remoteAddress?: string | undefined } };
@@ -17,14 +17,11 @@ export interface AppEnv {
   readonly Variables: { caller: RequestCaller };
 }
 
-/** The facts that decide which requests are accepted. */
+/** What the access check needs in order to decide. */
 export interface AccessOptions extends DoorOptions {
   /** Returns the current token, which may be replaced at any time. */
   readonly token: () => string;
-  /**
-   * The address on which the server listens. The address determines which host names the server
-   * accepts.
-   */
+  /** The address on which the server listens. It determines which host names the server accepts. */
   readonly host: string;
 }
 
@@ -41,7 +38,9 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
     },
     /** Refuses an unknown sign-in token of a person. */
     refuseSignIn: (c: Context<AppEnv>): RequestRefusal => door.refuseWrong(c, REVOKED),
-    /** Returns the reason to refuse a request on any path: a foreign host name or origin. */
+    /**
+     * Returns the reason to refuse a request on any path: a foreign host name or a foreign origin.
+     */
     checkPlace(c: Context<AppEnv>): RequestRefusal | null {
       const facts = { host: c.req.header('host'), origin: c.req.header('origin') };
       const message = findRefusal(facts, host);
@@ -57,10 +56,11 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
       if (sessions !== undefined && SESSION_SECRET.test(given)) {
         const caller = await sessions.admit(given);
         if (caller !== null) return caller;
-        // On status 401, the page asks the person to sign in. An expired session does not count as
-        // a wrong token. Several requests from a browser's tabs may be in progress when it expires,
-        // and a person who then mistypes the token would be throttled. Sessions have 256 random
-        // bits, so counting failed attempts would add no protection.
+        // In response to status 401, the page asks the person to sign in. An expired session does
+        // not count as a failed attempt. Several requests from a browser's tabs may be in progress
+        // when the session expires. If they counted, a person who then mistypes the token would be
+        // throttled. Sessions have 256 random bits, so counting failed attempts would not add
+        // protection.
         return { status: 401, message: SESSION_OVER };
       }
       if (sessions !== undefined && SIGN_IN_TOKEN.test(given)) {
@@ -91,7 +91,7 @@ const NO_TOKEN =
 const WRONG_TOKEN =
   'This is not the token of this gateway. It may belong to another data folder, be incomplete, or have been replaced.';
 const SESSION_OVER = 'This session has ended. Sign in again.';
-/** The message for a person's token that is not valid. */
+/** The message for a person's invalid token. */
 const REVOKED = 'This token was revoked or belongs to another gateway. Ask an owner for a new one.';
 
 /** Responds to a refused request with a single line. */
@@ -113,8 +113,8 @@ export function parseBearer(c: Context): string | undefined {
 const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Returns why a request must be refused regardless of its credentials, or null (U03): it used a
- * foreign host name, or came from a page of another origin. `boundHost` is the address on which the
+ * Returns why a request must be refused regardless of its credentials, or null (U03). The reasons
+ * are a foreign host name and a page from another origin. `boundHost` is the address on which the
  * server listens.
  */
 export function findRefusal(
@@ -124,7 +124,7 @@ export function findRefusal(
   // Other sites can reach a loopback server through a foreign host name that resolves to this
   // machine.
   if (!isOwnName(host, boundHost)) {
-    return 'Open this page by its own address, which "parley token show" prints.';
+    return 'Open this page at its own address, which "parley token show" prints.';
   }
   return isOwnOrigin(origin, host) ? null : 'Requests from other sites are not accepted.';
 }
@@ -134,7 +134,7 @@ export function findRefusal(
  * machine.
  */
 function isOwnOrigin(origin: string | undefined, host: string | undefined): boolean {
-  // Programs send no origin, and neither do browsers for pages that a person opens directly.
+  // Programs do not send an origin, and neither do browsers when a person opens a page directly.
   if (origin === undefined) return true;
   // Behind a proxy that terminates TLS, the scheme differs.
   return origin === `http://${host}` || origin === `https://${host}`;
@@ -143,7 +143,8 @@ function isOwnOrigin(origin: string | undefined, host: string | undefined): bool
 function isOwnName(host: string | undefined, boundHost: string): boolean {
   if (host === undefined) return false;
   const name = host.replace(/:\d+$/, '');
-  // Serving other machines requires an explicit setting, so the operator has chosen the host names.
+  // Serving other machines requires an explicit setting, so the operator chose the host names
+  // deliberately.
   const servesBeyond = !LOCAL_NAMES.has(boundHost) && boundHost !== '::1';
   return servesBeyond || LOCAL_NAMES.has(name);
 }

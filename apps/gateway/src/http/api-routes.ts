@@ -9,8 +9,8 @@ import { type PageSessions, type RequestCaller, SIGN_IN_TOKEN } from './page-ses
 import { getNetwork } from './sender.ts';
 
 /**
- * Returns the caller's name, if there is one. Browsers have named sessions; callers with the token
- * can write to the data folder anyway.
+ * Returns the caller's name, if there is one. Only browser sessions have names; callers with the
+ * token can write to the data folder anyway.
  */
 export function getSenderName(c: Context<AppEnv>): string {
   const caller: RequestCaller | undefined = c.get('caller');
@@ -18,7 +18,7 @@ export function getSenderName(c: Context<AppEnv>): string {
 }
 
 export interface ApiServices {
-  /** The services for the operations, except those of the gateway itself. */
+  /** The services for the operations, except for the gateway's own services. */
   readonly operations: Omit<
     Services,
     'bus' | 'channels' | 'pageSessions' | 'readableRoutes' | 'situation' | 'status'

@@ -12,13 +12,14 @@ import type { HealthReport } from './health.ts';
 export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
 
 // The response types of the HTTP API. The page and the command line import only these types, so
-// that they load no code of the gateway. The types for dead letters are in `dead-letters.ts`.
+// that they do not load any code from the gateway. The types for dead letters are in
+// `dead-letters.ts`.
 
 export interface PluginLine {
-  /** False if the plugin, or a part of it, is not working. */
+  /** False if the plugin or part of it is not working. */
   readonly works: boolean;
   readonly line: string;
-  /** The name of an MCP server at which an owner has to sign in. */
+  /** The name of an MCP server to which an owner has to sign in. */
   readonly signIn?: string;
 }
 
@@ -30,7 +31,7 @@ export interface OwnProcess {
   readonly memoryBytes: number;
 }
 
-/** The response of `/api/status/report`, without the channels. */
+/** The response from `/api/status/report`, without the channels. */
 export interface StatusReport {
   readonly self: OwnProcess;
   readonly agent: string;
@@ -44,19 +45,16 @@ export interface StatusReport {
   /** How the settings file differs from the settings in use. */
   readonly settings: SettingsState;
   /**
-   * All processes that share the database, each with notes on how its version or settings differ
-   * from the others.
+   * All processes that share the database, each with notes about differences from the others in
+   * version or settings.
    */
   readonly processes: readonly (RunningProcess & { readonly notes: readonly string[] })[];
-  /** The current problem with the database, with advice. */
+  /** The current database problem, with advice. */
   readonly trouble?: string;
-  /**
-   * Recent problems with the database, the work that they delay, and advice; absent if there are
-   * none.
-   */
+  /** Recent database problems, the work that they delay, and advice; absent if there are none. */
   readonly notes?: readonly string[];
   /**
-   * Totals for the last 24 hours. All figures from here on are absent while the database cannot be
+   * Totals for the last 24 hours. All following figures are absent while the database cannot be
    * read.
    */
   readonly turns?: Awaited<ReturnType<Store['turns']['totals']>>;
@@ -72,18 +70,18 @@ export interface StatusReport {
 export interface SettingsState {
   /** Names of changed settings that take effect at the next start. */
   readonly afterRestart: readonly string[];
-  /** Problems in the file; the previous settings stay in use until it is fixed. */
+  /** Problems in the file; the previous settings stay in use until the file is fixed. */
   readonly problems: readonly string[];
 }
 
-/** The response of `/api/setup/state`, which describes the existing configuration. */
+/** The response from `/api/setup/state`, which describes the existing configuration. */
 export interface SetupState {
   /** The model in the form shown by `parley status`. */
   readonly model: string;
   readonly isOffline: boolean;
   readonly providers: readonly SetupProvider[];
   readonly platforms: readonly SetupPlatform[];
-  /** The channels in the settings, except the page and the terminal. */
+  /** The channels in the settings, except for the page and the terminal. */
   readonly channels: readonly string[];
   readonly owners: readonly string[];
   /** Strangers who have written to a bot and may be its owner. */
@@ -96,7 +94,7 @@ export interface SetupState {
   }[];
 }
 
-/** A model server or service that can be chosen, and the values that the person has to provide. */
+/** A model server or service to choose from, and the values that the person has to provide. */
 export interface SetupProvider {
   readonly name: string;
   readonly provider: 'openai-compatible' | 'openai' | 'anthropic';
@@ -104,7 +102,7 @@ export interface SetupProvider {
   readonly baseUrl?: string;
   readonly hasAddress?: true;
   readonly hasKey?: true;
-  /** A hint for the person: the values to provide, and where to get them. */
+  /** A hint for the person: which values to provide, and where to find them. */
   readonly needs: string;
   /** The default model; set if the server was found on this machine. */
   readonly model?: string;
@@ -120,25 +118,25 @@ export interface SetupPlatform {
    */
   readonly asks: 'token' | 'phone' | 'options';
   readonly needs: string;
-  /** The values that are asked for as `options`. */
+  /** The values that the person enters as `options`. */
   readonly fields?: readonly SetupField[];
-  /** What cannot be durable on the platform. */
+  /** What cannot be guaranteed to be durable on this platform. */
   readonly notDurable?: readonly string[];
-  /** Present for platforms that Parley's tests do not cover. */
+  /** Present on platforms that Parley's tests do not cover. */
   readonly isUntested?: true;
-  /** The address that the platform has to call, or how it becomes known. */
+  /** The address that the platform has to call, or instructions for finding it. */
   readonly webhook?: string;
 }
 
-/** A value to fill in. */
+/** A value that the person enters. */
 export interface SetupField {
   readonly key: string;
   readonly label: string;
-  /** What it is and where to find it. */
+  /** Describes the value and where to find it. */
   readonly help: string;
   readonly isSecret: boolean;
   readonly isOptional: boolean;
-  /** Whether it is the content of a file. */
+  /** Whether the value is the content of a file. */
   readonly isFile?: true;
 }
 
@@ -172,9 +170,9 @@ export interface SetupBot {
 /** `/api/settings/show`. */
 export interface ShownSettings {
   readonly file: string;
-  /** The text of the file with hidden secrets, or the initial text if there is no file. */
+  /** The text of the settings file with hidden secrets, or the initial text if there is no file. */
   readonly text: string;
-  /** A fingerprint of the file. Requests to change the file must include it. */
+  /** A fingerprint of the file. Requests to change the file must include this fingerprint. */
   readonly print: string;
   /** The values as written, with unresolved references; null if the text is not valid YAML. */
   readonly values: object | null;
@@ -186,7 +184,10 @@ export interface ShownSettings {
 
 /** A problem at one location in the settings. */
 export interface ShownProblem {
-  /** The path of the setting, such as `channels.telegram.token`; empty for the file as a whole. */
+  /**
+   * The path of the setting, such as `channels.telegram.token`; empty for a problem with the whole
+   * file.
+   */
   readonly path: string;
   /** The line number, starting at 1; absent if the location is not in the file. */
   readonly line?: number;
@@ -210,8 +211,8 @@ export interface GatewayStatus extends StatusReport {
 }
 
 /**
- * `critical` means that another person can get in or read along at the moment. `warning` means that
- * a protection is weaker than it could be.
+ * `critical` means that another person can currently get in or read private text. `warning` means
+ * that a protection is weaker than it could be.
  */
 export type AuditSeverity = 'critical' | 'warning' | 'info';
 
@@ -219,12 +220,12 @@ export type AuditSeverity = 'critical' | 'warning' | 'info';
 export interface AuditFinding {
   readonly id: string;
   readonly severity: AuditSeverity;
-  /** One sentence, which never contains a secret. */
+  /** One sentence, which does not contain secrets. */
   readonly found: string;
   readonly remedy: string;
 }
 
-/** The response of `/api/audit/report`, with the most severe finding first. */
+/** The response from `/api/audit/report`, with the most severe finding first. */
 export interface AuditReport {
   /** The time of the audit, in ms since 1970. */
   readonly at: number;
@@ -234,14 +235,14 @@ export interface AuditReport {
 
 export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';
 
-/** Selects lines of the log. */
+/** Selects log lines. */
 export interface LogQuery {
   /** The lowest log level to include. */
   readonly level: LogLevelName;
   readonly channel?: string | undefined;
-  /** The id of a conversation whose lines to include. */
+  /** The id of the conversation whose lines to include. */
   readonly conversation?: string | undefined;
-  /** A text that the line must contain, ignoring case. */
+  /** Text that the line must contain, ignoring case. */
   readonly text?: string | undefined;
   /** The time range (ms since 1970): lines before `before`, and lines at or after `after`. */
   readonly before?: number | undefined;
@@ -257,7 +258,10 @@ export interface LogLine {
   readonly process: string;
   readonly text: string;
   readonly channel: string | null;
-  /** The component, such as `telegram/default` or `tool exec`; null if the line names none. */
+  /**
+   * The component, such as `telegram/default` or `tool exec`; null if the line does not name a
+   * component.
+   */
   readonly component: string | null;
   /** The conversation; its `title` is null if unknown. */
   readonly conversation: { readonly id: string; readonly title: string | null } | null;
@@ -268,22 +272,22 @@ export interface LogLine {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** The response of `GET /api/logs/read`. */
+/** The response from `GET /api/logs/read`. */
 export interface LogReport {
   /** The log lines, newest first. */
   readonly lines: readonly LogLine[];
   /** The value of `before` for older lines; null if there are none. */
   readonly next: number | null;
-  /** The processes whose lines are stored here. */
+  /** The processes with lines in this folder. */
   readonly processes: readonly string[];
-  /** Running processes that store their lines in another folder, or not at all. */
+  /** Running processes that store their lines in another folder or do not store them. */
   readonly unreachable: readonly string[];
   readonly channels: readonly string[];
 }
 
 /**
- * The response of `GET /api/report/bundle`: a bundle for a bug report, without secrets, names or
- * message texts.
+ * The response from `GET /api/report/bundle`: a bundle for a bug report, without secrets, names or
+ * message text.
  */
 export interface BugReport {
   readonly name: string;

@@ -18,7 +18,7 @@ const clock = () => 1_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-/** Test operations that respond only to requests for the heartbeats of two agents. */
+/** Test operations that only respond to requests for the heartbeats of two agents. */
 const OPERATIONS = {
   agents: async () => AGENTS,
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
@@ -62,7 +62,7 @@ const AGENTS = [
   { ...SHOWN, name: 'support', title: 'Help desk', isDefault: false },
 ];
 
-describe('the agents of a gateway', () => {
+describe('several agents in a gateway', () => {
   it.each<readonly [string, number, unknown]>([
     ['/api/heartbeat/report', 200, expect.objectContaining({ of: 'main' })],
     ['/api/heartbeat/report?agent=main', 200, expect.objectContaining({ of: 'main' })],
@@ -97,7 +97,7 @@ describe('access to the routes', () => {
     ['/api/prompts/list?limit=5', 401],
     ['/channels/web/default/history', 401],
   ])(
-    '[U03] is not needed for %s, which answers %i: the page itself contains no secret',
+    '[U03] does not require the token for %s, which answers %i, because the page itself does not contain secrets',
     async (path, status) => {
       expect((await get(path)).status).toBe(status);
     },
@@ -116,7 +116,7 @@ describe('access to the routes', () => {
       { authorization: `Bearer ${TOKEN}`, origin: 'https://evil.example' },
       403,
     ],
-  ])('[U03] makes %s answer %o with %i', async (_case, headers, status) => {
+  ])('[U03] makes %s with %o answer %i', async (_case, headers, status) => {
     expect((await get('/api/status/report', headers)).status).toBe(status);
     expect(
       (await get(`/api/status/report?token=${TOKEN}`, { ...headers, authorization: '' })).status,
@@ -206,7 +206,7 @@ describe('the routes of the gateway', () => {
     expect((await get('/nothing', signedIn)).status).toBe(404);
   });
 
-  it('[U03] let platforms call channels that authenticate them, under any host name and without the token', async () => {
+  it('[U03] let platforms call channels that authenticate the calls themselves, under any host name and without the token', async () => {
     const fetch = async (request: Request) => new Response(request.url, { status: 202 });
     const called = { channel: () => ({ open: true, fetch }) as const };
     const host = { host: 'bots.example.org' };
@@ -217,7 +217,7 @@ describe('the routes of the gateway', () => {
     expect((await get('/channels/telegram/default/hook', {}, guarded)).status).toBe(401);
   });
 
-  it('hide internal errors from the response', async () => {
+  it('hide internal errors from responses', async () => {
     const report = async () => {
       throw new Error('password=hunter2');
     };
@@ -246,7 +246,7 @@ describe('operations', () => {
   });
 
   it.each(['GET', 'POST'])(
-    '[G18] answer a read request by %s without secrets and uncached',
+    '[G18] answer a read request by %s without secrets and without caching',
     async (method) => {
       const headers = { authorization: `Bearer ${TOKEN}` };
       const shown =
@@ -273,7 +273,7 @@ describe('operations', () => {
     ['heartbeat/nothing', 404],
     ['heartbeat/constructor', 404],
     ['heartbeat/now?id=a', 405],
-  ])('[U03] support no other methods: GET /api/%s answers %i', async (path, status) => {
+  ])('[U03] do not support other methods: GET /api/%s answers %i', async (path, status) => {
     const response = await get(`/api/${path}`, { authorization: `Bearer ${TOKEN}` });
     expect(response.status).toBe(status);
   });

@@ -28,7 +28,7 @@ export interface HttpAppOptions
   extends HealthOptions,
     AccessOptions,
     Omit<ApiServices, 'operations'> {
-  /** The services for the operations, except those of the app itself. */
+  /** The services for the operations, except for the app's own services. */
   readonly operations: Omit<Services, 'pageSessions' | 'readableRoutes' | 'status'>;
   readonly clock: Clock;
   readonly store: Pick<Store, 'attachments' | 'agentFiles'>;
@@ -36,7 +36,7 @@ export interface HttpAppOptions
   /** The sessions of browsers that are signed in to the page. */
   readonly sessions: Pick<PageSessionOptions, 'repository' | 'signIns' | 'limits'>;
   readonly metrics: (health: AskHealth) => Promise<string>;
-  /** Creates the response of the operation `status/report`. */
+  /** Creates the response for the operation `status/report`. */
   readonly report: (health: AskHealth) => Promise<GatewayStatus>;
   /** Returns the routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpCapability | undefined;
@@ -48,9 +48,9 @@ export interface PageFiles {
 }
 
 /**
- * Headers of every response. The page can load content only from its own host, runs no inline
- * scripts, cannot be framed, and sends no referrer to other sites. If the Markdown renderer let
- * hostile text through, these headers would keep the text from having an effect.
+ * Headers for every response. With them, the page can load content only from its own host, does not
+ * run inline scripts, cannot be framed, and does not send a referrer to other sites. If the
+ * Markdown renderer let hostile text through, these headers would keep that text from doing harm.
  */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
@@ -70,9 +70,9 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 /**
  * Creates all routes of the gateway (D10, U03). All routes require a token or a session, except
- * health and the page's own files, which contain no secrets. Each operation declares its role, and
- * metrics are open to every role. All other routes, such as web chats and any added later, are for
- * owners only.
+ * health and the page's own files, which do not contain secrets. Each operation declares its role,
+ * and metrics are open to every role. All other routes, such as web chats and any added later, are
+ * for owners only.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();

@@ -5,7 +5,9 @@ import { z } from 'zod';
 import type { AppEnv } from './access.ts';
 
 const Count = z.coerce.number().int().nonnegative();
-const GONE = { error: 'This file is no longer kept.' };
+const GONE = {
+  error: 'This file has been deleted, because files are kept only for a limited time.',
+};
 const FilePlace = z.object({ message: Count, index: Count });
 
 /**

@@ -7,7 +7,7 @@ const READABLE = 'retry-after';
 
 /**
  * Allows web pages of exactly these origins to call the routes below, with a token and without
- * cookies (CORS). For all other origins, browsers neither send a token nor reveal a response.
+ * cookies (CORS). For all other origins, browsers do not send a token and do not reveal a response.
  */
 export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHandler {
   return async (c, next) => {
@@ -45,5 +45,5 @@ function permitOrigin(c: Context, origin: string): Response {
 }
 
 function describeForbiddenOrigin(origin: string): string {
-  return `Pages of ${origin} may not call this API. Its operator can allow them in the setting api.origins.`;
+  return `Pages from ${origin} may not call this API. The gateway's operator can allow them in the setting api.origins.`;
 }

@@ -40,7 +40,7 @@ describe('wrong tokens', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
-  it('[U03] from one sender delay only this sender, until there are too many in total', () => {
+  it('[U03] from one sender delay only that sender, until there are too many in total', () => {
     const { wrong, guess } = scene();
     guess('a', 50);
     expect(wrong.waitMs(from('b'))).toBe(0);
@@ -58,7 +58,7 @@ describe('wrong tokens', () => {
     expect(wrong.waitMs(from('b'))).toBe(0);
   });
 
-  it('[U03] from any number of senders use little memory, and all count toward the total', () => {
+  it('[U03] use little memory even if they come from many senders, and all of them count toward the total', () => {
     const { wrong, guess } = scene();
     for (let nth = 0; nth < 3_000; nth += 1) guess(`address ${nth}`);
     expect(wrong.size()).toBe(1_000);
@@ -212,8 +212,8 @@ describe('the check of all secrets', () => {
     },
   );
 
-  // On status 401, a browser whose session has ended asks its user to sign in, so wrong sessions
-  // are not counted.
+  // After status 401, a browser whose session has ended asks the user to sign in, so invalid
+  // sessions are not counted.
   it.each(KINDS.filter((kind) => kind !== 'a session'))(
     '[U03] throttles wrong secrets from one address: %s',
     async (kind) => {
@@ -245,20 +245,20 @@ describe('a request to a wrong address', () => {
     ['POST /v1/v1/chat/completions', 404, 'POST /v1/chat/completions'],
     ['POST /v1/chat/completions/', 404, 'Use /v1/chat/completions, without the slash'],
     ['GET /v1/models/', 404, 'Use /v1/models, without the slash'],
-    ['GET /v1/chat/completions', 405, 'takes POST, not GET'],
-    ['POST /v1/models', 405, 'takes GET, not POST'],
-    ['OPTIONS /v1/models', 405, 'takes GET'],
+    ['GET /v1/chat/completions', 405, 'accepts POST, not GET'],
+    ['POST /v1/models', 405, 'accepts GET, not POST'],
+    ['OPTIONS /v1/models', 405, 'accepts GET'],
     ['POST /v1/completions', 404, 'POST /v1/chat/completions'],
     ['GET /v1', 404, 'POST /v1/chat/completions'],
     ['GET /api/status/report/', 404, 'Use /api/status/report, without the slash'],
-    ['DELETE /api/status/report', 405, 'takes GET, POST, not DELETE'],
+    ['DELETE /api/status/report', 405, 'accepts GET, POST, not DELETE'],
     ['GET /api/nothing', 404, 'nothing at /api/nothing'],
     ['GET /metrics/', 404, 'Use /metrics, without the slash'],
-    ['GET /hooks/ci', 405, 'takes POST, not GET'],
+    ['GET /hooks/ci', 405, 'accepts POST, not GET'],
     ['POST /hooks/ci/', 404, 'Use /hooks/ci, without the slash'],
     ['GET /nothing', 404, 'The page is at "/"'],
   ])(
-    '[U03] to %s is answered with %i and the right address, and is not counted as a guess',
+    '[U03] to %s is answered with %i and the right address, and does not count as a guess',
     async (call, status, text) => {
       const { ask } = await gateway();
       for (const token of [TOKEN, CLIENT, HOOK, 'wrong']) {
@@ -267,7 +267,7 @@ describe('a request to a wrong address', () => {
           expect(response.status).toBe(status);
           expect(await response.text()).toContain(text);
           expect(response.headers.get('allow')).toBe(
-            status === 405 ? /takes ([A-Z]+(?:, [A-Z]+)*)/.exec(text)?.[1] : null,
+            status === 405 ? /accepts ([A-Z]+(?:, [A-Z]+)*)/.exec(text)?.[1] : null,
           );
         }
       }
@@ -290,7 +290,7 @@ describe('web pages of other origins', () => {
     'access-control-request-headers': 'authorization,content-type,x-stainless-os',
   });
 
-  it('[U03] may call the API when the settings name their exact origin', async () => {
+  it('[U03] may call the API if the settings name their exact origin', async () => {
     const { ask } = await gateway({ origins: [PAGE] });
     const asked = await ask('OPTIONS /v1/chat/completions', preflight(PAGE));
     expect(asked.status).toBe(204);
@@ -315,7 +315,7 @@ describe('web pages of other origins', () => {
     ['http://app.example.org', [PAGE]],
     ['https://app.example.org:8443', [PAGE]],
     ['null', [PAGE]],
-  ])('[U03] get no permission otherwise: %s with %j', async (origin, origins) => {
+  ])('[U03] do not get permission otherwise: %s with %j', async (origin, origins) => {
     const { ask } = await gateway({ origins });
     const asked = await ask('OPTIONS /v1/chat/completions', preflight(origin));
     expect(asked.status).toBe(403);
@@ -325,7 +325,7 @@ describe('web pages of other origins', () => {
       expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('[U03] may call no routes except the API', async () => {
+  it('[U03] may call only the API routes', async () => {
     const { ask } = await gateway({ origins: [PAGE] });
     const asked = await ask('GET /api/status/report', { origin: PAGE, ...bearer(TOKEN) });
     expect(asked.status).toBe(403);

@@ -16,11 +16,11 @@ export interface DoorOptions {
 export type Door = ReturnType<typeof createDoor>;
 
 /**
- * Checks all secrets of the web server: the token, sessions, named sign-ins, tokens of hooks and
+ * Checks all secrets for the web server: the token, sessions, named sign-ins, tokens for hooks and
  * API clients, and webhook secrets. A secret is compared in constant time before any throttling, so
  * a correct secret is always accepted immediately. Only wrong secrets are counted and throttled,
- * per sender and in total. An attacker therefore cannot lock out holders of a correct secret, even
- * if a proxy gives all senders the same address.
+ * per sender and in total. Attackers therefore cannot lock out anyone who has a correct secret,
+ * even if all senders share a proxy's address.
  */
 export function createDoor({ monotonic, log }: DoorOptions) {
   const wrong = createWrongTokenCounter(monotonic);
@@ -64,8 +64,8 @@ const ALL_SENDERS: WrongTryPatience = { free: 50, longestMs: 15_000 };
 /** The time (ms) after which wrong tokens are forgotten if no other wrong token follows. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
 /**
- * The maximum number of remembered senders. The least recent senders are then forgotten, but still
- * count toward the total.
+ * The maximum number of remembered senders. Beyond that, the least recent senders are forgotten,
+ * but still count toward the total.
  */
 const MAX_SENDERS = 1_000;
 
@@ -106,7 +106,6 @@ export function createWrongTokenCounter(monotonic: Monotonic) {
       if (senders.size > MAX_SENDERS && oldest !== undefined) senders.delete(oldest);
       all = addTry(all, now);
     },
-    /** Returns the number of remembered senders. */
     size: (): number => senders.size,
   };
 }

@@ -54,12 +54,12 @@ describe('the health of a process whose work waits too long', () => {
       ['connected'],
     ],
     [
-      'down: a0/default: an answer has been unsent for 40 s',
+      'down: a0/default: an answer has been waiting to be sent for 40 s',
       { messages: null, accounts: new Map([[account(0), 40_000]]) },
       ['connected'],
     ],
     [
-      'degraded: a1/default: an answer has been unsent for 40 s',
+      'degraded: a1/default: an answer has been waiting to be sent for 40 s',
       { messages: null, accounts: new Map([[account(1), 40_000]]) },
       ['connected', 'connected'],
     ],
@@ -112,7 +112,7 @@ describe('the web server of a worker', () => {
     async (path) => {
       const answer = await get(path, { authorization: `Bearer ${TOKEN}` });
       expect(answer.status).toBe(404);
-      expect(await answer.text()).toContain('by a gateway');
+      expect(await answer.text()).toContain('A gateway serves');
     },
   );
 });

@@ -8,14 +8,14 @@ import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.
 import { createDoor } from './door.ts';
 import { createStallDetector, type StalledWork } from './stalled-work.ts';
 
-/** The checks and facts that determine the health of a process. */
+/** The checks and values that determine the health of a process. */
 export interface HealthOptions {
   readonly log: Logger;
   /** Rejects if the database does not respond or is not writable. */
   readonly ping: () => Promise<void>;
   /** Rejects if the queue does not respond or is not writable. */
   readonly pingQueue?: (() => Promise<unknown>) | undefined;
-  /** Returns the oldest waiting work; absent in processes that are not gateways. */
+  /** Returns the oldest waiting work; absent in processes without the gateway role. */
   readonly oldestWork?: (() => Promise<OldestWork>) | undefined;
   /** Counts the processes that run turns; absent if this process runs turns. */
   readonly workers?: (() => Promise<number>) | undefined;
@@ -26,8 +26,9 @@ export interface HealthOptions {
 }
 
 /**
- * `degraded` means that some channels or parts are not served. `down` means that messages are not
- * answered, or that the process is starting or stopping. The reasons contain no secrets.
+ * `degraded` means that some channels or messages are not served. `down` means that messages are
+ * not being answered, or that the process is starting or stopping. The reasons do not contain
+ * secrets.
  */
 export interface HealthReport {
   readonly status: 'ready' | 'degraded' | 'down';
@@ -40,7 +41,7 @@ export type AskHealth = () => Promise<HealthReport>;
 /** A dependency that does not respond within this time (ms) counts as unavailable. */
 const CHECKED_WITHIN_MS = 1_000;
 
-/** Channels that the process itself serves, even when no platform is reachable. */
+/** Channels that the process itself serves; they work even if no platform can be reached. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 const SERVED: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
@@ -55,7 +56,8 @@ export function openHealth(options: HealthOptions): AskHealth {
   const checks = [
     checkWithin('the database does not answer', async () => {
       await ping();
-      if ((await workers?.()) === 0) return 'no worker is alive: messages are kept, not answered';
+      if ((await workers?.()) === 0)
+        return 'no worker is alive: messages are stored but not answered';
       if (oldestWork !== undefined) stalled = detectStall(await oldestWork());
       return null;
     }),
@@ -73,7 +75,7 @@ export function openHealth(options: HealthOptions): AskHealth {
       stalled,
     );
     const text = formatHealth(health);
-    // Supervisors ask every few seconds, so only changes are logged.
+    // Supervisors ask every few seconds, so the log contains only changes.
     const causes = failures.map(({ reason }) => reason);
     if (health.status !== 'ready' && text !== last) log.warn({ causes }, text);
     last = text;
@@ -110,7 +112,9 @@ function findTrouble({ channel, account, state }: AccountStatus, stalled: Stalle
   const name = `${channel}/${account}`;
   if (!SERVED.has(state.kind)) return `${name}: ${state.kind}`;
   const age = state.kind === 'connected' ? stalled.accounts.get(name) : undefined;
-  return age === undefined ? null : `${name}: an answer has been unsent for ${formatSeconds(age)}`;
+  return age === undefined
+    ? null
+    : `${name}: an answer has been waiting to be sent for ${formatSeconds(age)}`;
 }
 
 /**
@@ -119,7 +123,7 @@ function findTrouble({ channel, account, state }: AccountStatus, stalled: Stalle
  */
 function listDefects({ channel, account, state, defects }: AccountStatus): readonly string[] {
   if (defects === undefined || !SERVED.has(state.kind)) return [];
-  return [`${channel}/${account}: defects of its adapter: ${defects.count}`];
+  return [`${channel}/${account}: channel contract violations by its adapter: ${defects.count}`];
 }
 
 function describeStalledMessages({ messages }: StalledWork): readonly string[] {
@@ -137,8 +141,8 @@ export function formatHealth({ status, reasons }: HealthReport): string {
 }
 
 /**
- * Health is public, because supervisors have no token. The response names problems, but contains no
- * secrets (D10).
+ * Health is public, because supervisors do not have the token. The response describes problems, but
+ * does not contain secrets (D10).
  */
 export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));
@@ -160,14 +164,14 @@ function isPresent(failure: CheckFailure | null): failure is CheckFailure {
 
 /** Problems of a database that responds. */
 const TROUBLES: Readonly<Record<string, string>> = {
-  'store-full': 'the disk of the database is full',
+  'store-full': 'the disk that holds the database is full',
   'store-damaged': 'the database is damaged',
-  'store-unwritable': 'the database cannot be written',
+  'store-unwritable': 'the database is not writable',
 };
 
 /**
- * Resolves within the deadline to null, or to the failure. A check that is still running is reused,
- * so that many requests do not use up the connections to a server that does not respond.
+ * Resolves to null or to the failure, before the deadline. A check that is still running is reused,
+ * so that many requests cannot exhaust the connections to a server that does not respond.
  */
 function checkWithin(
   name: string,
@@ -191,7 +195,7 @@ function checkWithin(
   };
 }
 
-/** The options of the web server in a process without channels. */
+/** Options for the web server of a process without channels. */
 export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessOptions {
   readonly metrics: (health: AskHealth) => Promise<string>;
 }
@@ -210,7 +214,10 @@ export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
     return c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE });
   });
   app.notFound((c) =>
-    c.text('Nothing here: this process runs turns. The page is served by a gateway.\n', 404),
+    c.text(
+      'There is no page here, because this process runs turns. A gateway serves the page.\n',
+      404,
+    ),
   );
   return app;
 }

@@ -62,7 +62,7 @@ describe('POST /hooks/NAME', () => {
     expect(counted).toEqual(['ci taken', 'ci taken', 'ci repeated']);
   });
 
-  it('[W10] decodes a body by the charset of its content type, and verifies its signature over the raw bytes', async () => {
+  it('[W10] decodes a body with the charset from its content type, and verifies its signature over the raw bytes', async () => {
     const body = Uint8Array.from(Buffer.from('cff0e8e2e5f2', 'hex'));
     const sign = `sha256=${createHmac('sha256', TOKEN).update(body).digest('hex')}`;
     const type = 'text/plain; charset=windows-1251';
@@ -72,7 +72,7 @@ describe('POST /hooks/NAME', () => {
     expect(taken.at(-1)?.[1]).toMatchObject({ body: 'Привет', contentType: type });
   });
 
-  it('[H09] [U03] responds to an unknown name and a wrong token in the same way, and logs neither', async () => {
+  it('[H09] [U03] responds to an unknown name and a wrong token in the same way, and does not log either of them', async () => {
     const seen = [];
     for (const [name, headers] of [
       ['ci', { authorization: 'Bearer wrong-canary' }],
@@ -129,7 +129,7 @@ describe('POST /hooks/NAME', () => {
     expect(keys).toHaveLength(5);
     expect(new Set(keys.slice(0, 4)).size).toBe(1);
     expect(keys[4]).not.toBe(keys[0]);
-    // A key chosen by a sender never equals a key derived from a signature.
+    // A key chosen by a sender is always different from a key derived from a signature.
     expect(keys[0]).toContain('\n');
     expect(() => new Headers({ 'idempotency-key': keys[0] ?? '' })).toThrow();
   });
@@ -150,7 +150,7 @@ describe('POST /hooks/NAME', () => {
     expect((await post('ci', BEARER, 'ü'.repeat(500))).status).toBe(202);
   });
 
-  it('[H09] [D07] refuses more events per minute than permitted, and says when to retry', async () => {
+  it('[H09] [D07] refuses more events per minute than permitted, and says when to try again', async () => {
     const statuses = [];
     for (let nth = 0; nth < 3; nth += 1) statuses.push((await post('ci')).status);
     now += 20_000;
@@ -163,7 +163,7 @@ describe('POST /hooks/NAME', () => {
     expect(counted.filter((one) => one === 'ci too-many')).toHaveLength(1);
   });
 
-  it('[H09] reports why an event cannot be accepted at the moment, or that its key is too long', async () => {
+  it('[H09] states why an event cannot be accepted at the moment, or that its key is too long', async () => {
     answer = { kind: 'nowhere', reason: 'no owner has written in a direct chat yet' };
     const response = await post('ci');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);

@@ -47,30 +47,35 @@ export function createHookRoutes(
     const pauseMs = rate.take(name, rule.perMinute);
     if (pauseMs > 0) {
       hooks.count('too-many', name);
-      return refuseHook(c, 429, `The hook accepts ${rule.perMinute} events a minute.`, pauseMs);
+      return refuseHook(
+        c,
+        429,
+        `The hook accepts at most ${rule.perMinute} events per minute.`,
+        pauseMs,
+      );
     }
     const bytes = sent.body ?? (await readBody(c, rule.maxBytes));
     if (bytes === null || bytes.byteLength > rule.maxBytes) {
       hooks.count('too-large', name);
-      return refuseHook(c, 413, `The hook accepts ${rule.maxBytes} bytes.`);
+      return refuseHook(c, 413, `The hook accepts at most ${rule.maxBytes} bytes.`);
     }
     const contentType = c.req.header('content-type') ?? '';
     const declared = /charset=["']?([\w.:-]+)/i.exec(contentType)?.[1];
     const body = decodeText(bytes, { declared }).text;
     const key = sent.isSigned ? hashSignedBody(bytes) : getGivenKey(c);
     if (key !== undefined && key.length > MAX_KEY)
-      return refuseHook(c, 400, `An Idempotency-Key has at most ${MAX_KEY} characters.`);
+      return refuseHook(c, 400, `An Idempotency-Key must not exceed ${MAX_KEY} characters.`);
     return answerHook(c, hooks, name, await hooks.take(name, { contentType, body, key }));
   });
   return app;
 }
 
 const UNAUTHORIZED =
-  'No hook of that name accepts this token or signature. A body that is too large counts as unsigned.';
+  'No hook with that name accepts this token or signature. A body that is too large counts as unsigned.';
 const MAX_KEY = 255;
 
 /**
- * A sender with the token marks repeated events with the same key; GitHub uses its own header for
+ * A sender with the token uses the same key for repeated events; GitHub uses its own header for
  * this.
  */
 function getGivenKey(c: Context): string | undefined {
@@ -78,9 +83,9 @@ function getGivenKey(c: Context): string | undefined {
 }
 
 /**
- * A signature covers only the body, so a copy of a signed request may have other headers and still
- * counts as the same event. Headers contain no newline, so a key in a header never equals one of
- * these keys.
+ * A signature covers only the body, so a copy of a signed request counts as the same event even if
+ * its headers differ. Headers cannot contain a newline, so a key from a header is always different
+ * from these keys.
  */
 function hashSignedBody(body: Uint8Array): string {
   return `signed\n${createHash('sha256').update(body).digest('hex')}`;
@@ -116,7 +121,7 @@ function hasProof(c: Context): boolean {
   return parseBearer(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }
 
-/** A request whose sender has the token, with the body if it was read for the check. */
+/** A request from a sender who has the token; it includes the body if the check had to read it. */
 type ProvenRequest =
   | { readonly isSigned: false; readonly body?: undefined }
   | { readonly isSigned: true; readonly body: Uint8Array };
@@ -140,8 +145,8 @@ async function readProvenBody(
 }
 
 /**
- * Reads the raw bytes of the body, which a signature covers; returns null if the body exceeds the
- * limit, without reading the rest.
+ * Reads the raw bytes of the body, over which a signature is made; returns null if the body exceeds
+ * the limit, without reading the rest.
  */
 async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];

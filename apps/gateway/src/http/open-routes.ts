@@ -7,7 +7,7 @@ import type { Door } from './door.ts';
 import { createHookRoutes, type HookReceiver } from './hook-routes.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
-/** The path of routes that handle everything below them. */
+/** The path of a route that handles everything below it. */
 export const FACET_PATH = '/channels/:channel/:account/*';
 const API_PATH = '/v1/*';
 const WHOLE_PATHS: ReadonlySet<string> = new Set([FACET_PATH, API_PATH, PAGE_PATH]);
@@ -48,7 +48,7 @@ export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door
 const API_ADDRESS =
   /\/(?:chat\/completions|completions|responses|embeddings|models(?:\/[^/]+)?)\/*$/;
 const API_HINT =
-  'The API is at /v1: set the base address of the client to that of the gateway with /v1 at its end, so that it asks for POST /v1/chat/completions and GET /v1/models.';
+  "The API is at /v1. Set the client's base URL to the gateway's address followed by /v1, so that the client requests POST /v1/chat/completions and GET /v1/models.";
 
 /**
  * Responds to a request that no route handles, before any secret is compared; returns undefined if
@@ -74,7 +74,7 @@ function createSecretDoor(door: Door, c: Context<AppEnv>): SecretDoor {
   return { refuseWrong: () => door.refuseWrong(c, '').retryAfterSeconds ?? 0 };
 }
 
-const NO_API = 'No API is configured here. Name its clients in the setting api.clients.';
+const NO_API = 'No API is configured here. Add its clients to the setting api.clients.';
 
 /**
  * Responds to an API client. If the adapter does not handle the request, the error is also in the

@@ -13,7 +13,7 @@ const STATUS: Readonly<Record<string, 403 | 404>> = {
 };
 
 /**
- * Adds the single route for all operations. The input is a JSON body. A read also accepts GET with
+ * Adds the single route for all operations. The input is a JSON body. A read also accepts GET, with
  * its input in the query. The query parameter `agent` names an agent (F14). Each operation declares
  * the role it requires.
  */
@@ -26,7 +26,9 @@ export function addOperations(app: Hono<AppEnv>, services: Services): void {
       const input = isRead ? query : await readJsonBody(c);
       const asked = c.req.path.slice('/api/'.length);
       if (isRead && (await findOperation(asked))?.does === 'change') {
-        return c.json({ error: `${asked} changes something: use POST.` }, 405, { allow: 'POST' });
+        return c.json({ error: `${asked} changes something, so use POST.` }, 405, {
+          allow: 'POST',
+        });
       }
       const { role, signIn, session } = c.get('caller');
       const origin = c.req.header('origin');

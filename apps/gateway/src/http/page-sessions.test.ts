@@ -114,7 +114,7 @@ describe('a page session', () => {
     ]);
   });
 
-  it('[U03] lasts for twelve hours after its last use and thirty days in total', async () => {
+  it('[U03] lasts for twelve hours after its last use, and for at most thirty days', async () => {
     const { session, status } = await gateway();
     const [used, unused] = [await session(), await session()];
     const end = now + 30 * DAY;
@@ -143,7 +143,7 @@ describe('a page session', () => {
     expect((await list(secret))[0]?.usedAt).toBe(now);
   });
 
-  it('[U03] [D09] of one gateway works on the others, and can be ended there', async () => {
+  it('[U03] [D09] of one gateway works on all other gateways, and can be ended there', async () => {
     const [one, two] = [await gateway(), await gateway()];
     const secret = await one.session();
     expect(await two.status(secret)).toBe(200);
@@ -153,7 +153,7 @@ describe('a page session', () => {
     expect([await one.status(secret), await two.status(secret)]).toEqual([401, 401]);
   });
 
-  it('[U03] ends immediately together with its streams, but streams of other sessions stay open', async () => {
+  it("[U03] ends immediately together with its streams, but other sessions' streams stay open", async () => {
     const { ask, session, list, cancelled } = await gateway();
     const [mine, lost] = [await session(), await session()];
     const streams = [
@@ -182,7 +182,7 @@ describe('a page session', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('[U03] ends when the token is replaced, as do streams that the old token opened', async () => {
+  it('[U03] ends when the token is replaced, and so do streams that the old token opened', async () => {
     const { ask, session, status, list } = await gateway();
     const secret = await session();
     const streams = [
@@ -230,7 +230,7 @@ describe('a page session', () => {
     for (const hidden of [secret, token]) expect(logged).not.toContain(hidden);
   });
 
-  it('[U03] that expires during many requests does not delay signing in again', async () => {
+  it('[U03] does not delay the next sign-in if it expires during many requests', async () => {
     const { signIn, session, status, ask } = await gateway();
     const secret = await session();
     await ask('/api/sessions/end', token, { method: 'POST', body: '{"id":"all"}' });
@@ -278,7 +278,7 @@ describe('a named sign-in', () => {
     expect(await one.list(token)).toMatchObject([{ person: 'bob' }]);
   });
 
-  it('[U03] grants no access once it is revoked, and its streams end immediately', async () => {
+  it('[U03] does not grant access once it is revoked, and its streams end immediately', async () => {
     const one = await gateway();
     const { own, session } = await person(one);
     const path = '/channels/web/default/events';
@@ -311,7 +311,7 @@ describe('a named sign-in', () => {
     }
   });
 
-  it('[U03] keeps working when the token of the data folder is replaced', async () => {
+  it('[U03] keeps working when the token in the data folder is replaced', async () => {
     const one = await gateway();
     const { own, session } = await person(one);
     token = 'the-second-token-of-this-gateway-12';

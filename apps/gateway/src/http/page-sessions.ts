@@ -13,7 +13,7 @@ export interface PageSessionLimits {
 export interface PageSessionOptions {
   readonly repository: PageSessionRepository;
   readonly signIns: SignInRepository;
-  /** Returns the current token. Sessions that an earlier token opened are invalid. */
+  /** Returns the current token. Sessions opened by an earlier token are invalid. */
   readonly token: () => string;
   readonly limits: PageSessionLimits;
   readonly clock: Clock;
@@ -31,7 +31,8 @@ export const SIGN_IN_PREFIX = 'parley_signin_';
 export const SIGN_IN_TOKEN = /^parley_signin_[\w-]{43}$/;
 
 /**
- * The minimum interval (ms) between stored uses, so that most requests cause a read but no write.
+ * The minimum interval (ms) between stored uses, so that most requests read from the database but
+ * do not write to it.
  */
 const NOTED_INTERVAL_MS = 60_000;
 /**
@@ -45,12 +46,12 @@ const MAX_USER_AGENT = 300;
 export interface RequestCaller {
   /** The session; null if a token authenticated the request. */
   readonly session: PageSession | null;
-  /** The named sign-in; null for the token of the data folder, whose holder has no name. */
+  /** The named sign-in; null for the data folder's token, whose holder has no name. */
   readonly signIn: SignIn | null;
   readonly role: Role;
 }
 
-/** A session with the sign-in that opened it; null for the token of the data folder. */
+/** A session and the sign-in that opened it; null for the data folder's token. */
 export interface OpenSession extends PageSession {
   readonly signIn: SignIn | null;
 }
@@ -58,10 +59,10 @@ export interface OpenSession extends PageSession {
 export type PageSessions = ReturnType<typeof createPageSessions>;
 
 /**
- * Manages the sessions of signed-in browsers. A session is a 256-bit secret that only its browser
- * stores; the database stores a hash. Every request is checked against the database, which all
- * gateways share. A session is valid as long as the token that opened it, which belongs to the data
- * folder or to a named sign-in.
+ * Manages the sessions of signed-in browsers. A session is a 256-bit secret that only the browser
+ * stores; the database stores a hash of it. Every request is checked against the database, which
+ * all gateways share. A session is valid as long as the token that opened it, which is either the
+ * data folder's token or the token of a named sign-in.
  */
 export function createPageSessions(options: PageSessionOptions) {
   const { repository, token, limits, clock } = options;
@@ -91,8 +92,8 @@ export function createPageSessions(options: PageSessionOptions) {
     /** Finds the named sign-in to which a token belongs, or null. */
     signInOf: (given: string): Promise<SignIn | null> => signedIn(fingerprintSecret(given)),
     /**
-     * Signs a browser in with the token `by`, and returns the session's secret, which cannot be
-     * read again.
+     * Signs a browser in with the token `by`. Returns the session's secret, which cannot be read
+     * again.
      */
     async open(
       facts: Pick<PageSession, 'userAgent' | 'network'>,
@@ -128,7 +129,7 @@ export function createPageSessions(options: PageSessionOptions) {
     },
     /**
      * Ends one session, or `all`, and returns the number of ended sessions. Other gateways notice
-     * with their next request or check.
+     * this at their next request or check.
      */
     async end(id: string): Promise<number> {
       const ended = await repository.end(id);
@@ -158,7 +159,7 @@ function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
 
   return {
     note,
-    /** Returns the sign-in to which each token belongs; null for the token of the data folder. */
+    /** Returns the sign-in for each token; null for the data folder's token. */
     async openers(): Promise<ReadonlyMap<string, SignIn | null>> {
       const named = (await signIns.list()).map((signIn) => [signIn.hash, signIn] as const);
       return new Map<string, SignIn | null>([...named, [fingerprintSecret(token()), null]]);

@@ -11,9 +11,9 @@ const clock = () => 1_000_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-/** Routes that require no authentication. */
+/** Routes that do not require authentication. */
 const OPEN = new Set(['GET /healthz', 'GET /readyz', 'GET /', 'GET /page/*', 'POST /api/sessions']);
-/** The routes that roles other than owner may use. New routes must be added explicitly. */
+/** The routes that roles other than owner may use. New routes must be added here explicitly. */
 const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   viewer: [
     'GET /api/agents/list',
@@ -60,7 +60,6 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
 
 const app = createFullApp({ token: TOKEN, store, clock });
 const OPERATIONS = await listOperationRoutes();
-/** All routes and operations of the gateway. */
 const ROUTES = [...listRoutes(app), ...OPERATIONS.keys()].toSorted();
 const ask = (method: string, path: string, token?: string) =>
   app.request(`http://${HOST}${path}`, {
@@ -87,10 +86,10 @@ beforeAll(async () => {
   }
 });
 
-/** A hook accepts only its own token, not the tokens of the page. */
+/** A hook accepts only its own token, not the page's tokens. */
 const HOOK = 'POST /hooks/:name';
 
-/** The reason why a route is not an operation. */
+/** Why a route is not an operation. */
 const NO_OPERATION: Readonly<Record<string, string>> = {
   'GET /': 'the page',
   'GET /page/*': 'the page',
@@ -111,7 +110,7 @@ describe('every route of the gateway', () => {
     expect(listRoutes(app)).toEqual(Object.keys(NO_OPERATION).toSorted());
   });
 
-  it('[U03] requires signing in, except for health, the page’s files and signing in', async () => {
+  it('[U03] requires a sign-in, except for health, the page’s files and signing in', async () => {
     expect(ROUTES.length).toBeGreaterThan(100);
     const open: string[] = [];
     for (const route of ROUTES) {
@@ -152,7 +151,7 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('[U03] [H09] accepts events without a token of the page', async () => {
+  it('[U03] [H09] accepts events without a page token', async () => {
     for (const token of [TOKEN, ...tokens.values()]) {
       expect([401, 429]).toContain((await ask('POST', '/hooks/ci', token)).status);
     }
@@ -204,7 +203,7 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('[U03] reports who is signed in, and which routes they may read', async () => {
+  it('[U03] shows who is signed in, and which routes this person may read', async () => {
     const me = async (token?: string) => (await ask('GET', '/api/sessions/me', token)).json();
     expect(await me(TOKEN)).toMatchObject({ name: null, role: 'owner' });
     expect(await me(tokens.get('operator'))).toEqual({

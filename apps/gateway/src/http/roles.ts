@@ -3,8 +3,8 @@ import { listOperations } from '../operations.ts';
 
 /**
  * Returns the lowest role that may read each path that is not reserved for owners. Operators keep
- * the gateway running without access to texts, names or chats. Operators see only the people and
- * groups that wait for access, because they decide about these.
+ * the gateway running without access to message text, names or chats. Of people and groups,
+ * operators see only those that are waiting for access, because operators decide about them.
  */
 export async function listReadableRoutes(): Promise<Readonly<Record<string, Role>>> {
   const operations = (await listOperations()).flatMap(({ name, does, role }) =>

@@ -14,7 +14,7 @@ type Body = ConstructorParameters<typeof Response>[0];
 const scrubbed = async (body: Body, headers: Record<string, string>) =>
   scrubResponse(new Response(body, { headers }), secrets);
 
-/** Splits bytes into chunks of arbitrary size, as a server may send them. */
+/** Splits bytes into chunks of arbitrary size, the way a server may send them. */
 const inPieces = (bytes: Uint8Array, size: number) =>
   new ReadableStream<Uint8Array>({
     start(controller) {
@@ -32,22 +32,25 @@ describe('an HTTP response', () => {
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
     ['gzip, br', (text: string) => brotliCompressSync(gzipSync(text))],
-  ])('[G18] contains no secret when its route compressed it with %s', async (encoding, pack) => {
-    for (const type of ['text/javascript', 'application/json', 'text/event-stream']) {
-      const headers = { 'content-type': type, 'content-encoding': encoding };
-      const response = await scrubbed(inPieces(pack(JSON.stringify(LONG)), 7), headers);
-      expect(response.headers.get('content-encoding')).toBeNull();
-      expect(await response.text()).toBe(JSON.stringify(LONG.replace(SECRET, '[secret]')));
-    }
-  });
+  ])(
+    '[G18] does not contain secrets if its route compressed it with %s',
+    async (encoding, pack) => {
+      for (const type of ['text/javascript', 'application/json', 'text/event-stream']) {
+        const headers = { 'content-type': type, 'content-encoding': encoding };
+        const response = await scrubbed(inPieces(pack(JSON.stringify(LONG)), 7), headers);
+        expect(response.headers.get('content-encoding')).toBeNull();
+        expect(await response.text()).toBe(JSON.stringify(LONG.replace(SECRET, '[secret]')));
+      }
+    },
+  );
 
-  it('[G18] is not sent when it is compressed with an unknown encoding', async () => {
+  it('[G18] is not sent if it is compressed with an unknown encoding', async () => {
     const response = await scrubbed('?', { 'content-encoding': 'dcb' });
     expect(response.status).toBe(502);
     expect(await response.text()).not.toContain('?');
   });
 
-  it('[G18] of any type and in any chunks contains no secret, and is unchanged if it contained none', async () => {
+  it('[G18] of any type and in any chunks does not contain secrets, and is unchanged if there were none', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(
@@ -87,14 +90,14 @@ describe('an HTTP response', () => {
     expect(pulled).toBeLessThan(20);
   });
 
-  it('[G18] has no secret in its headers, except the cookie for its own browser', async () => {
+  it("[G18] does not have secrets in its headers, except for its own browser's cookie", async () => {
     const headers = { location: '/x?key=correct-h%C3%B6rse-battery', 'set-cookie': 'session=1' };
     const response = await scrubbed('', headers);
     expect(response.headers.get('location')).toBe('/x?key=[secret]');
     expect(response.headers.get('set-cookie')).toBe('session=1');
   });
 
-  it('[G18] [U03] is compressed after scrubbing, but only for the page', async () => {
+  it('[G18] [U03] is compressed only for the page, and only after its secrets are removed', async () => {
     const type = { 'content-type': 'text/javascript' };
     const routes = { fetch: () => new Response(LONG, { headers: type }) };
     const app = createScrubbedApp(routes, secrets, silentLogger);

@@ -7,7 +7,7 @@ type ByteStream = ReadableStream<Uint8Array>;
 /**
  * Removes secrets from a route's response (G18). Every HTTP response is scrubbed, regardless of its
  * type. JSON stays valid, and the events of a stream are forwarded whole. All other bytes are
- * streamed, and stay unchanged if they contain no secret. A compressed body is decoded first,
+ * streamed, and stay unchanged if they do not contain secrets. A compressed body is decoded first,
  * because secrets cannot be found in compressed bytes.
  */
 export async function scrubResponse(response: Response, secrets: Scrubber): Promise<Response> {
@@ -78,7 +78,7 @@ function createUnknownEncoding(): Response {
 }
 
 /**
- * Decodes bytes as text with one byte per character, so that all bytes except secrets stay
+ * Decodes bytes as text with one byte per character, so that all bytes except those of secrets stay
  * unchanged.
  */
 function createByteScrubber(secrets: Scrubber): TransformStream<Uint8Array, Uint8Array> {

@@ -10,7 +10,7 @@ export interface HttpRoutes {
   fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>;
 }
 
-/** The path of the page's files, except `/`. */
+/** The path of the page's files other than `/`. */
 export const PAGE_PATH = '/page/*';
 
 /**

@@ -4,13 +4,13 @@ import type { Context } from 'hono';
 /** A request with the connection on which it arrived. */
 export type ConnectedRequest = Pick<Context, 'req' | 'env'>;
 
-/** The sender of a token, as far as it can be identified. */
+/** The sender of a token, as far as the sender can be identified. */
 export interface TokenSender {
-  /** The address of the sender, and whether a proxy is in front of it. */
+  /** The sender's address, and whether the request came through a proxy. */
   readonly name: string;
   /**
-   * Whether the sender is a program on this machine that connects without a proxy. Programs on this
-   * machine are not delayed by the total of wrong tokens.
+   * Whether the sender is a program on this machine that connects without a proxy. The total number
+   * of wrong tokens does not delay programs on this machine.
    */
   readonly isLocal: boolean;
 }
@@ -18,7 +18,7 @@ export interface TokenSender {
 export function getTokenSender(c: ConnectedRequest): TokenSender {
   const network = getNetwork(c);
   const address = getPeerAddress(c);
-  // A single household has 2^64 IPv6 addresses, so only its network is counted.
+  // A single household has 2^64 IPv6 addresses, so its addresses are counted as one network.
   const household = address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;
   return { name: `${network} ${household}`, isLocal: network === 'this-machine' };
 }
@@ -37,7 +37,7 @@ export function getNetwork(c: ConnectedRequest): PageSession['network'] {
   return 'internet';
 }
 
-/** Returns an empty string if there is no address, as with a Unix socket. */
+/** Returns an empty string if there is no address, as for a Unix socket. */
 function getPeerAddress(c: ConnectedRequest): string {
   return (c.env?.incoming?.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }

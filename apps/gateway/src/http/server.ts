@@ -6,7 +6,7 @@ import { GatewayError } from '../gateway-error.ts';
 import type { HealthAppOptions } from './health.ts';
 import type { HttpRoutes } from './scrubbed-app.ts';
 
-// An `import` of `node:http` evaluates all exports and thereby loads Node's `fetch`, which takes 16
+// Importing `node:http` would evaluate all of its exports and load Node's `fetch`, which takes 16
 // MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
@@ -32,8 +32,8 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => u
 
 /**
  * Starts listening. The routes and the web framework are loaded on the first request, so that a
- * process without visitors starts faster and uses less memory. Rejects with GatewayError if the
- * address cannot be used.
+ * process without page visitors starts faster and uses less memory. Rejects with GatewayError if
+ * the address cannot be used.
  */
 export async function startHttp(
   options: HttpOptions,
@@ -103,13 +103,13 @@ function toListenError(error: Error, host: string, port: number): GatewayError {
   if (code === 'EADDRINUSE') {
     return new GatewayError(
       'http-port-taken',
-      `Port ${port} on ${host} is used by another program. Stop that program, or set http.port to another number (0 picks a free one).`,
+      `Port ${port} on ${host} is used by another program. Stop that program, or set http.port to another number (0 uses any free port).`,
       error,
     );
   }
   return new GatewayError(
     'http-listen',
-    `Parley cannot serve its web page on ${host}:${port} (${error.message}). Set http.host and http.port to an address of this machine.`,
+    `Parley cannot serve its web page on ${host}:${port} (${error.message}). Set http.host and http.port to an address that this machine has.`,
     error,
   );
 }

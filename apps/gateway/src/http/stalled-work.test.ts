@@ -43,7 +43,7 @@ describe('waiting work', () => {
     });
   });
 
-  it('[D13] is reported by account when an answer stays unsent', () => {
+  it('[D13] is reported with its account if an answer stays unsent', () => {
     const time = createMovableTime(START);
     const detect = createStallDetector(time.clock, time.monotonic);
     expect(detect(unsent(START - 31_000)).accounts).toEqual(

@@ -2,8 +2,8 @@ import type { Clock, Monotonic } from '@parley/core';
 import type { OldestWork } from '@parley/store';
 
 /**
- * The time (ms) after which waiting work counts as stalled: twice the 15 s within which work starts
- * in a healthy deployment (D13).
+ * The time (ms) after which waiting work counts as stalled. It is twice the 15 s within which work
+ * starts in a healthy deployment (D13).
  */
 const STALLED_AFTER_MS = 30_000;
 
@@ -11,13 +11,13 @@ const STALLED_AFTER_MS = 30_000;
 export interface StalledWork {
   /** The age of the oldest message, and whether a turn has started or ended during that time. */
   readonly messages: { readonly ageMs: number; readonly noTurns: boolean } | null;
-  /** The accounts (such as `telegram/default`) whose oldest part has waited too long. */
+  /** The accounts (such as `telegram/default`) whose oldest message part has waited too long. */
   readonly accounts: ReadonlyMap<string, number>;
 }
 
 /**
- * The detector remembers its last observation, because old work looks new after the clock was set
- * back. Work that is still the oldest after 30 s of monotonic time is stalled, regardless of its
+ * The detector remembers its last observation, because old work looks new if the clock is set back.
+ * Work that is still the oldest after 30 s of monotonic time is stalled, regardless of its
  * timestamps.
  */
 export function createStallDetector(clock: Clock, monotonic: Monotonic) {

@@ -25,11 +25,13 @@ import { bundleModules } from './bundle-modules.ts';
 import { formatLicenses, listBundledLibraries } from './licenses.ts';
 
 /**
- * The number of bundles to keep in addition to those in use. A process may be about to start one of
- * them.
+ * The number of bundles to keep in addition to those in use. Another process may be about to start
+ * one of them.
  */
 const KEPT = 2;
-/** How far (ms) the kernel's clock, which sets file timestamps, may lag behind. */
+/**
+ * How far (ms) the kernel's clock, which sets file timestamps, may lag behind the process's clock.
+ */
 const CLOCK_STEP_MS = 100;
 const TRIES = 3;
 
@@ -74,8 +76,8 @@ function writeBundle(root: string, part: string): Promise<Manifest> {
 
 /**
  * Repeats a build if a source changes while the build runs, because the bundle may contain the
- * older version. Throws after `TRIES` builds, for example if a program keeps writing, or if a file
- * is dated in the future because the clock was set back.
+ * older version. Throws after `TRIES` builds, for example if a program keeps writing to the
+ * sources, or if the clock was set back and a file's date is in the future.
  */
 export async function buildUntilUnchanged<Built>(
   write: () => Promise<Built>,
@@ -89,13 +91,13 @@ export async function buildUntilUnchanged<Built>(
     if (changed === undefined) return built;
   }
   throw new Error(
-    `${changed} changed during each of ${TRIES} builds, or its date is in the future; check the clock and build again.`,
+    `${changed} changed during each of ${TRIES} builds, or its date is in the future. Check the clock and build again.`,
   );
 }
 
 /**
- * Lists the source files of the bundle. All libraries are represented by one file, which npm writes
- * on every install.
+ * Lists the source files of the bundle. One file, which npm writes on every install, stands for all
+ * libraries.
  */
 function listSources(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
@@ -145,8 +147,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts and stops the program once with a temporary data folder, so that Node stores its compiled
- * code next to the bundle and the first real start is fast.
+ * Starts and stops the program once with a temporary data folder. Node then stores its compiled
+ * code next to the bundle, so the first real start is fast.
  */
 async function fillCache(root: string): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'parley-build-'));

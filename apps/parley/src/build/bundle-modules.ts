@@ -70,8 +70,8 @@ const OPTIONAL = [
 const ABSENT = ['@napi-rs/canvas', 'bufferutil', 'pg-native', 'utf-8-validate'];
 
 /**
- * Writes the bundle. Modules imported on first use get their own files. Names are kept for stack
- * traces. Source maps are read only under `node --enable-source-maps`.
+ * Each module that is imported on first use gets a separate file. Names are kept for stack traces.
+ * Source maps are read only under `node --enable-source-maps`.
  */
 export async function bundleModules(
   root: string,
@@ -81,7 +81,7 @@ export async function bundleModules(
     ...optionsOf(root, outdir),
     entryPoints: { ...ENTRIES, ...LATE },
     splitting: true,
-    // CommonJS libraries require Node's built-in modules.
+    // CommonJS libraries load Node's built-in modules with `require`.
     banner: {
       js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
     },
@@ -92,9 +92,9 @@ export async function bundleModules(
 }
 
 /**
- * The Chat SDK parses Markdown with the same libraries as Parley. In the same build, the modules
- * that both use would get a file of their own, with parts that only one of them needs, and each
- * message would load it.
+ * The Chat SDK parses Markdown with the same libraries as Parley. If it were part of the same
+ * build, the shared modules would get a file that also contains code that only one of the two
+ * needs, and every message would load it.
  */
 const APART = 'chat';
 
@@ -179,7 +179,7 @@ const bundledRequire: Plugin = {
       const contents = source
         .replace(MAKES_REQUIRE, '')
         .replace('createRequire(import.meta.url)(', 'require(');
-      // From the place of another package, it finds what is installed there when it runs.
+      // A `require` from another package's location is resolved at run time, so it is allowed.
       const others = contents.replaceAll('createRequire(import.meta.resolve(', '');
       if (!others.includes('createRequire(')) return { contents, loader: 'ts' };
       return {

@@ -26,8 +26,8 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const folder = () => join(root, 'dist', hashOf(root, FILES));
 
-describe('the program that a start runs', () => {
-  it('[U06] runs the bundle when it was built from the current sources', () => {
+describe('choosing between the bundle and the sources', () => {
+  it('[U06] runs the bundle if it was built from the current sources', () => {
     expect(findProgram(root)).toEqual({ folder: folder(), note: '' });
   });
 
@@ -53,21 +53,21 @@ describe('the program that a start runs', () => {
     ['the bundle is missing', () => rmSync(folder(), { recursive: true })],
     ["the bundle's sources are unknown", () => write('dist/bundle.json', '{')],
     ['there was never a bundle', () => rmSync(join(root, 'dist'), { recursive: true })],
-  ])('[U06] runs from source when %s', (_what, change) => {
+  ])('[U06] runs the sources when %s', (_what, change) => {
     change();
     const { folder: found, note } = findProgram(root);
     expect(found).toBeNull();
     expect(note).not.toBe('');
   });
 
-  it('[U06] runs the bundle in an installed package, which has no sources', () => {
+  it('[U06] runs the bundle in an installed package, which does not contain the sources', () => {
     const manifest = readManifest(root);
     rmSync(join(root, 'apps'), { recursive: true });
     expect(findProgram(root).folder).toBe(join(root, 'dist', manifest?.hash ?? ''));
   });
 });
 
-describe('older bundles', () => {
+describe('cleaning up older bundles', () => {
   const made = (name: string, at: number, pid?: number) => {
     write(`dist/${name}/main.mjs`, '');
     if (pid !== undefined) write(`dist/${name}/running/${pid}`, '');

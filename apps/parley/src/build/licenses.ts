@@ -12,7 +12,7 @@ const Manifest = z.object({
 export interface BundledLibrary {
   readonly name: string;
   readonly version: string;
-  /** The SPDX expression of its license. */
+  /** The SPDX expression for its license. */
   readonly license: string;
   /** The license text to distribute with the library; empty if its package has no license file. */
   readonly text: string;

@@ -18,7 +18,7 @@ else {
     await build();
   } catch (error) {
     process.stderr.write(
-      `The bundle could not be built, so Parley runs from its sources, which start more slowly: ${error}\n`,
+      `The bundle could not be built, so Parley runs from its sources and starts more slowly: ${error}\n`,
     );
   }
 }
@@ -39,7 +39,7 @@ async function pack(destination: string): Promise<void> {
     // Removes types that an earlier build may have left.
     rmSync(join(ROOT, 'types'), { recursive: true, force: true });
     process.stderr.write(
-      'The package contains no types for plugin authors: the TypeScript compiler is not installed.\n',
+      'The package does not contain types for plugin authors: the TypeScript compiler is not installed.\n',
     );
   }
   const { packRelease } = await import('./pack/pack-release.ts');

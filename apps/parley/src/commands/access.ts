@@ -40,7 +40,7 @@ export function listPeople(cli: CliContext): Promise<number> {
       const used = usedAt === null ? 'never used' : `used ${formatMinute(usedAt)}`;
       return `${name}  ${role}, ${used}, added ${formatMinute(createdAt)}`;
     });
-    return lines.join('\n') || 'Only the token signs in: no one has been added.';
+    return lines.join('\n') || 'No one has been added, so only the token signs in.';
   });
 }
 
@@ -60,7 +60,9 @@ export async function addPerson(cli: CliContext, name: string, role: Role): Prom
   );
 }
 
-/** `parley people revoke`: invalidates the person's sign-in token and ends their sessions. */
+/**
+ * `parley people revoke`: invalidates the person's sign-in token and ends the person's sessions.
+ */
 export function revokePerson(cli: CliContext, name: string): Promise<number> {
   return operateAndPrint(
     cli,
@@ -71,16 +73,16 @@ export function revokePerson(cli: CliContext, name: string): Promise<number> {
 }
 
 /**
- * `parley token rotate`: replaces the token and ends the sessions that the old one opened. Gateways
- * on this data folder notice that the file changed. If the token is set in the settings, it has to
- * be changed there.
+ * `parley token rotate`: replaces the token and ends the sessions that the old token opened.
+ * Gateways on this data folder notice that the file changed. If the token is set in the settings,
+ * it has to be changed there.
  */
 export async function rotateToken(cli: CliContext): Promise<number> {
   const { folder, env } = cli;
   if (readSettings(folder, env).settings.http.token !== undefined) {
     throw new CliError(
       'token-in-settings',
-      `The token is http.token in ${folder.settingsFile}: replace it there ("openssl rand -hex 24" generates one) and restart the gateways. The sessions that it opened end with it.`,
+      `The token is http.token in ${folder.settingsFile}. Replace it there ("openssl rand -hex 24" generates one) and restart the gateways. That also ends the sessions that the old token opened.`,
     );
   }
   replaceToken(folder);
@@ -126,8 +128,8 @@ export async function newSession(cli: CliContext): Promise<number> {
 }
 
 /**
- * `parley sessions end`: gateways refuse the session's next request and close its streams within
- * seconds.
+ * `parley sessions end`: from then on, gateways refuse the session's requests, and they close its
+ * streams within seconds.
  */
 export function endSessions(cli: CliContext, which: string): Promise<number> {
   return endSessionsThen(cli, which, (ended) => `${ended} ended.`);
@@ -161,8 +163,8 @@ function formatSession(session: ShownSession): string {
 }
 
 /**
- * `parley approvals`: lists the approval requests with the people asked, the decision and the
- * outcome.
+ * `parley approvals`: lists the approval requests, the people who were asked, the decisions and the
+ * outcomes.
  */
 export function listApprovals(cli: CliContext, limit: number): Promise<number> {
   return operateAndPrint(cli, 'approvals/list', { limit }, ({ approvals }) =>
@@ -181,8 +183,8 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
 };
 
 /**
- * Formats the approval requests, oldest first, with the time, the requester, the tool call, the
- * decision and the outcome.
+ * Formats the approval requests, oldest first, each with its time, requester, tool call, decision
+ * and outcome.
  */
 export function formatApprovals(newestFirst: readonly Approval[]): string {
   if (newestFirst.length === 0) return 'No one has been asked for an approval yet.';

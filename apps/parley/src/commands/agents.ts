@@ -26,7 +26,7 @@ function formatAgent(agent: ShownAgent): string {
     ...(profile === null ? [] : [`  profile    ${profile}`]),
     `  workspace  ${workspace ?? '-'}`,
     `  owners     ${owners.join(', ')}`,
-    `  answers    ${routes.length === 0 ? 'nothing: no rule routes to it' : routes.join('; ')}`,
+    `  answers    ${routes.length === 0 ? 'none: no rule routes to this agent' : routes.join('; ')}`,
   ];
   return lines.map(stripControls).join('\n');
 }
@@ -87,6 +87,6 @@ function findRulesAt(
   }
   throw new CliError(
     'no-account',
-    `The settings have no working account ${channel}/${account}. "parley channels" lists the accounts.`,
+    `The settings do not contain a working account ${channel}/${account}. "parley channels" lists the accounts.`,
   );
 }

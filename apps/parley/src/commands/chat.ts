@@ -19,10 +19,10 @@ import { stripControls } from '../terminal/text.ts';
 const MAY_BE_AWAY_MS = 30_000;
 
 /**
- * `parley chat`: talks to the agent in the terminal, through the running gateway or through one
- * that runs only during the chat. Piped input is sent as a single message, and only its answer is
- * written to standard output. Resolves to the exit code. If the message got no answer, the code is
- * 1 and standard error states the reason.
+ * `parley chat`: talks to the agent in the terminal, through the running gateway or one that runs
+ * only during the chat. Piped input is sent as a single message, and only its answer is written to
+ * standard output. Resolves to the exit code. If the message was not answered, the code is 1, and
+ * standard error states the reason.
  */
 export async function runChat({
   folder,
@@ -81,7 +81,7 @@ function resolveTerminalChat(
   return toAgentConversation(findChosenAgent(readSettings(folder, env), asked).name, CHAT_ID);
 }
 
-/** Starts a gateway that logs to a file, because the screen is used for the conversation. */
+/** Starts a gateway that logs to a file, because the terminal shows the conversation. */
 export async function startOwnGateway(folder: DataFolder, env: NodeJS.ProcessEnv) {
   // The gateway is loaded lazily: it is large, and a chat through a running gateway does not need
   // it.

@@ -48,7 +48,8 @@ describe.runIf(bash)('command completion in bash', () => {
 
   /** Returns the completions that bash offers for the last word of a line. */
   function offered(...line: string[]): string[] {
-    // The script is loaded as documented, because bash 3.2 on macOS reads nothing with source <(…).
+    // The script is loaded as documented, because bash 3.2 on macOS reads nothing from `source
+    // <(…)`.
     const load = `parley() { cat ${join(folder, 'parley.bash')}; }; eval "$(parley completion bash)"`;
     const ask = `${load}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const out = execFileSync(bash ?? '', ['-c', ask, '-', ...line], { encoding: 'utf8' });

@@ -42,7 +42,7 @@ describe('[D12] parley config check', () => {
     expect(text).toContain('Parley will start, but 2 settings have no effect.');
   });
 
-  it('reports a rule for a tool that does not exist', async () => {
+  it('reports a rule that names an unknown tool', async () => {
     const { code, text } = await check('tools: { block: [web-fetch] }\n');
     expect(code).toBe(1);
     expect(text).toContain('tools.block[0] can never have an effect');

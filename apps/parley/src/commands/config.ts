@@ -7,8 +7,8 @@ import { checkSettings, type LoadedSettings } from '../settings.ts';
 import { findUnknownTools } from '../tool-names.ts';
 
 /**
- * `parley config check`: prints all problems in the settings. The exit code is 0 if nothing
- * prevents Parley from starting.
+ * `parley config check`: prints all problems in the settings. The exit code is 0 if Parley can
+ * start with these settings.
  */
 export async function checkConfig(cli: CliContext): Promise<number> {
   const { folder, print } = cli;
@@ -52,9 +52,9 @@ export async function checkConfig(cli: CliContext): Promise<number> {
 }
 
 /**
- * Checks the settings as startup does. Plugins named in the settings are loaded because they may
- * define channels. The caller must call `end` when it no longer needs them. `loaded` is null if the
- * settings are invalid.
+ * Checks the settings the way startup does. Plugins named in the settings are loaded, because they
+ * may define channels. The caller must call `end` when it no longer needs the result. `loaded` is
+ * null if the settings are invalid.
  */
 export async function checkWithPlugins({ folder, env }: Pick<CliContext, 'folder' | 'env'>) {
   const first = checkSettings(folder, env);
@@ -91,7 +91,7 @@ export async function upgradeConfig({ folder, print, json }: CliContext): Promis
   if (result.kind === 'upgraded') {
     const { from, to, renamed, kept } = result;
     print(
-      `${settingsFile} was upgraded from version ${from} to version ${to}; ${kept} is unchanged.`,
+      `${settingsFile} was upgraded from version ${from} to version ${to}. The previous version is in ${kept}.`,
     );
     for (const line of renamed) print(`  ${line}`);
     return 0;
@@ -101,8 +101,8 @@ export async function upgradeConfig({ folder, print, json }: CliContext): Promis
   if (result.kind === 'current' || result.kind === 'missing') return 0;
   const reason =
     result.kind === 'newer'
-      ? `is of version ${result.version}, of ${result.writtenBy === null ? 'a newer Parley' : `Parley ${result.writtenBy}`}; update Parley`
-      : 'is not valid YAML; "parley config check" says where';
+      ? `has version ${result.version}, written by ${result.writtenBy === null ? 'a newer Parley' : `Parley ${result.writtenBy}`}; update Parley`
+      : 'is not valid YAML; "parley config check" shows where';
   print(`${settingsFile} ${reason}. It was not changed.`);
   return 1;
 }

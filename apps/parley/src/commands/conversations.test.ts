@@ -46,30 +46,30 @@ async function run(...args: readonly string[]) {
   return { code, out: written.out.trimEnd(), err: written.err.trimEnd() };
 }
 
-const MISSING = 'There is no such conversation; it may have been deleted or forgotten.';
+const MISSING = 'There is no such conversation; it may have been deleted.';
 
 describe('parley conversations without a running gateway', () => {
   it('[U12] takes over a conversation, writes into it, hands it back and lists the takeover', async () => {
     expect((await run()).out).toMatch(/web:c1 +Ada 🦜 +waiting, 1 message waiting/);
     expect(await run('take-over', 'web:c1', '--minutes', '30')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^The agent is silent there until /),
+      out: expect.stringMatching(/^The agent stays silent in that conversation until /),
     });
     expect((await run('list')).out).toMatch(
-      /taken over by The owner for (30 min|29 min \d+ s) more, 1 message waiting/,
+      /taken over by The owner for another (30 min|29 min \d+ s), 1 message waiting/,
     );
     expect(await run('reply', 'web:c1', 'I am here', '--as', 'agent')).toEqual({
       code: 0,
       out: 'The message is queued; the agent will no longer answer 1 message.',
       err: '',
     });
-    expect((await run('hand-back', 'web:c1')).out).toBe('The agent answers there again.');
     expect((await run('hand-back', 'web:c1')).out).toBe(
-      'No person had taken over that conversation.',
+      'The agent answers in that conversation again.',
     );
+    expect((await run('hand-back', 'web:c1')).out).toBe('That conversation was not taken over.');
     const { out } = await run('takeovers');
     expect(out).toMatch(/Ada 🦜: The owner took it over; The owner ended it/);
-    expect(out).toMatch(/Ada 🦜: The owner wrote in the name of the agent/);
+    expect(out).toMatch(/Ada 🦜: The owner wrote in the agent's name/);
     const { entries } = JSON.parse((await run('takeovers', '--json')).out);
     expect(entries).toHaveLength(2);
   });
@@ -78,7 +78,7 @@ describe('parley conversations without a running gateway', () => {
     await accept('web:c2', 'c2', 'Ben');
     const first = await run('list', '-n', '1');
     expect(first).toMatchObject({ code: 0, err: '' });
-    expect(first.out).toMatch(/web:c2 +Ben +waiting, 1 message waiting\nFor older ones, run: /);
+    expect(first.out).toMatch(/web:c2 +Ben +waiting, 1 message waiting\nTo list older ones, run: /);
     expect(first.out).not.toContain('web:c1');
     const [, before = ''] = /parley conversations list --before (\d+)$/.exec(first.out) ?? [];
     const second = await run('list', '-n', '1', '--before', before);
@@ -88,7 +88,7 @@ describe('parley conversations without a running gateway', () => {
     expect(conversations).toMatchObject([{ id: 'web:c2' }, { id: 'web:c1' }]);
   });
 
-  it('[U12] renames a conversation in the list, and gives it its own title again', async () => {
+  it('[U12] renames a conversation in the list and restores its original title', async () => {
     const { out } = await run('rename', 'web:c1', 'Harbor\u001b[2J');
     expect(out).toBe('The conversation is now named Harbor.');
     expect((await run()).out).toMatch(/web:c1 +Harbor/);
@@ -98,7 +98,7 @@ describe('parley conversations without a running gateway', () => {
     expect((await run()).out).toMatch(/web:c1 +Ada 🦜/);
   });
 
-  it('[U12] pins, archives and marks a conversation, and undoes that', async () => {
+  it('[U12] pins, archives and marks a conversation, and undoes each change', async () => {
     const said = async (...args: readonly string[]) => (await run(...args, 'web:c1')).out;
     const marks = async () => JSON.parse((await run('--json')).out).marks;
     expect(await said('pin')).toBe('Pinned.');
@@ -113,7 +113,7 @@ describe('parley conversations without a running gateway', () => {
     expect(await said('mark-read', '--off')).toBe('Unread.');
   });
 
-  it('[U12] deletes a conversation only when asked to be sure, after saying what would be lost', async () => {
+  it('[U12] deletes a conversation only with --yes, and otherwise lists what would be lost', async () => {
     const asked = await run('delete', 'web:c1');
     expect(asked).toMatchObject({ code: 0, err: '' });
     expect(asked.out).toMatch(/^This would delete 1 message and 0 answers for everyone/);
@@ -121,14 +121,14 @@ describe('parley conversations without a running gateway', () => {
     expect((await run()).out).toContain('web:c1');
     expect(await run('delete', 'web:c1', '--yes')).toEqual({
       code: 0,
-      out: 'Deleted 1 message with all that belongs to them.',
+      out: 'Deleted 1 message with everything that belongs to them.',
       err: '',
     });
     expect((await run()).out).toBe('No conversations.');
     expect(await run('delete', 'web:c1', '--yes')).toEqual({ code: 1, out: MISSING, err: '' });
   });
 
-  it('[U12] says that details of a conversation need a running gateway', async () => {
+  it('[U12] reports that the details of a conversation need a running gateway', async () => {
     const { code, out } = await run('show', 'web:c1');
     expect(code).toBe(3);
     expect(out).toContain(`No gateway is running on ${folder.path}.`);
@@ -150,7 +150,7 @@ describe('parley conversations without a running gateway', () => {
     }
   });
 
-  it('[U02] points to the help of the command on stderr when it is used wrongly', async () => {
+  it("[U02] refers to the command's help on stderr if the command is misused", async () => {
     const longId = 'x'.repeat(701);
     for (const args of [
       ['show'],

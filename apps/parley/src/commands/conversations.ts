@@ -32,13 +32,15 @@ export function takeOverConversation(
     'conversations/take-over',
     { conversationId, minutes },
     ({ until }) =>
-      `The agent is silent there until ${formatSecond(until)}, or until "parley conversations hand-back ${stripControls(conversationId)}".`,
+      `The agent stays silent in that conversation until ${formatSecond(until)}, or until you run "parley conversations hand-back ${stripControls(conversationId)}".`,
   );
 }
 
 export function handBackConversation(cli: CliContext, conversationId: string): Promise<number> {
   return operateAndPrint(cli, 'conversations/hand-back', { conversationId }, ({ handedBack }) =>
-    handedBack ? 'The agent answers there again.' : 'No person had taken over that conversation.',
+    handedBack
+      ? 'The agent answers in that conversation again.'
+      : 'That conversation was not taken over.',
   );
 }
 
@@ -90,7 +92,7 @@ export function markConversationRead(
     : operateAndPrint(cli, 'conversations/mark-unread', { id }, () => 'Unread.');
 }
 
-/** Without `isSure`, the command only prints what would be lost. */
+/** Without `isSure`, the command only prints what would be deleted. */
 export function deleteConversation(cli: CliContext, id: string, isSure: boolean): Promise<number> {
   if (!isSure) {
     const command = `parley conversations delete ${stripControls(id)} --yes`;
@@ -99,7 +101,7 @@ export function deleteConversation(cli: CliContext, id: string, isSure: boolean)
       'conversations/contents',
       { id },
       (contents) =>
-        `This would delete ${describeLoss(contents)} for everyone, and it cannot be undone. Memories, spend and what the platform itself shows stay. Nothing was deleted: to delete it, run "${command}".`,
+        `This would delete ${describeLoss(contents)} for everyone. It cannot be undone. Memories, spend records and the messages on the platform itself are kept. Nothing was deleted; to delete the conversation, run "${command}".`,
     );
   }
   return operateAndPrint(
@@ -107,7 +109,7 @@ export function deleteConversation(cli: CliContext, id: string, isSure: boolean)
     'conversations/delete',
     { id },
     ({ messages, cronJobs }) =>
-      `Deleted ${formatCounted(messages, 'message')} with ${cronJobs === 0 ? 'all that belongs to them' : `all that belongs to them, and ${formatCounted(cronJobs, 'job')}`}.`,
+      `Deleted ${formatCounted(messages, 'message')} with ${cronJobs === 0 ? 'everything that belongs to them' : `everything that belongs to them, and ${formatCounted(cronJobs, 'job')}`}.`,
   );
 }
 
@@ -133,7 +135,7 @@ function formatList({ now, conversations, next }: ConversationList): string {
   if (conversations.length === 0) return 'No conversations.';
   const rows = conversations.map((one) => [one.id, one.name ?? one.title, describeState(one, now)]);
   const more =
-    next === null ? '' : `\nFor older ones, run: parley conversations list --before ${next}`;
+    next === null ? '' : `\nTo list older ones, run: parley conversations list --before ${next}`;
   return `${formatTable([['conversation', 'with', 'state'], ...rows])}${more}`;
 }
 
@@ -144,7 +146,7 @@ function describeState(
   const waits = waiting === 0 ? '' : `, ${formatCounted(waiting, 'message')} waiting`;
   if (takenOver === null) return `${state}${waits}`;
   const left = formatDuration(Math.max(0, takenOver.until - now));
-  return `taken over by ${takenOver.by} for ${left} more${waits}`;
+  return `taken over by ${takenOver.by} for another ${left}${waits}`;
 }
 
 function conversationText(found: OutputOf<'conversations/show'>): string {
@@ -168,20 +170,22 @@ function conversationText(found: OutputOf<'conversations/show'>): string {
 type TakeoverEntry = OutputOf<'conversations/takeovers'>['entries'][number];
 
 function formatRecord({ entries, next }: OutputOf<'conversations/takeovers'>): string {
-  if (entries.length === 0) return 'No person has taken over a conversation or written into one.';
+  if (entries.length === 0) return 'No one has taken over a conversation or written into one.';
   const lines = entries.map((one) =>
     stripControls(
       `${formatSecond(one.at)}  ${one.title ?? one.conversationId}: ${one.by} ${describeEntry(one)}`,
     ),
   );
   const more =
-    next === null ? [] : [`For older ones, run: parley conversations takeovers --before ${next}`];
+    next === null
+      ? []
+      : [`To list older ones, run: parley conversations takeovers --before ${next}`];
   return [...lines, ...more].join('\n');
 }
 
 function describeEntry(entry: TakeoverEntry): string {
   if (entry.kind === 'reply') {
-    return entry.as === 'agent' ? 'wrote in the name of the agent' : 'wrote under their own name';
+    return entry.as === 'agent' ? "wrote in the agent's name" : 'wrote under their own name';
   }
   const { until, endedAt, endedBy } = entry;
   if (endedAt === null) return `took it over until ${formatSecond(until)}`;

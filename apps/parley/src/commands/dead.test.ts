@@ -38,10 +38,10 @@ async function run(...args: readonly string[]) {
 }
 
 describe('parley dead without a running gateway', () => {
-  it('[D06] works on the database, and says when the change takes effect', async () => {
+  it('[D06] changes the database, and reports when the change takes effect', async () => {
     await failPart('a', 'b');
     expect((await run('list', '--limit', '1')).out).toMatch(
-      /^2 {2}1970-01-01 .* refused {2}telegram:5\n {4}because: blocked\n {4}\| b\nFor older ones, run: parley dead list --before 2\n2 refused/,
+      /^2 {2}1970-01-01 .* refused {2}telegram:5\n {4}because: blocked\n {4}\| b\nTo list older ones, run: parley dead list --before 2\n2 refused/,
     );
     expect((await run('list', '--limit', '9', '--before', '2')).out).toContain('| a');
     expect(await run('replay', '#1')).toEqual({
@@ -90,7 +90,7 @@ describe('parley dead without a running gateway', () => {
       ['1', '--kind', 'refused'],
       '--kind can only be used with --all',
     ],
-  ])('[D06] changes nothing for %s', async (_case, args, words) => {
+  ])('[D06] leaves everything unchanged for %s', async (_case, args, words) => {
     await failPart('a');
     expect((await run('drop', ...args)).code).toBe(2);
     expect(written.err).toContain(words);

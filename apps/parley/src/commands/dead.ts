@@ -82,7 +82,7 @@ async function printLeftAlone(
   const { counts } = await perform('dead/list', { limit: 1 });
   if (counts.uncertain === 0) return;
   print(
-    `${counts.uncertain} may have arrived and are left alone; --allow-duplicates sends them again, so they may arrive twice.`,
+    `${counts.uncertain} may have arrived and are left alone. --allow-duplicates sends them again, so they may arrive twice.`,
   );
 }
 
@@ -96,7 +96,7 @@ function formatList({ letters, counts, next }: DeadLetterList): string {
   const all = counts.refused + counts.uncertain + counts.unanswered;
   if (all === 0) return 'No failed messages.';
   const kinds = `${counts.refused} refused, ${counts.uncertain} uncertain, ${counts.unanswered} unanswered`;
-  const more = next === null ? [] : [`For older ones, run: parley dead list --before ${next}`];
+  const more = next === null ? [] : [`To list older ones, run: parley dead list --before ${next}`];
   return [...letters.map(formatLetter), ...more, kinds].join('\n');
 }
 
@@ -118,7 +118,7 @@ function listFacts(letter: ShownDeadLetter): readonly string[] {
     return [
       ...(steps === 0
         ? []
-        : [`its turn had completed ${steps} steps; a replay may run their tools again`]),
+        : [`the turn had completed ${steps} steps; a replay may run their tools again`]),
       ...(count > messages.length ? [`${count} messages; the first ${messages.length}:`] : []),
     ];
   }
@@ -158,7 +158,7 @@ function describeOutcome(
     ...line(
       'uncertain',
       'Left alone, because it may have arrived',
-      '. With --allow-duplicates it is sent again and may arrive twice.',
+      '. With --allow-duplicates, it is sent again and may arrive twice.',
     ),
     ...of('missing').map((id) => describeMissing(id, known)),
   ].join('\n');

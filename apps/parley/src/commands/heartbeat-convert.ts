@@ -21,15 +21,15 @@ const SHOWN_WORDS = 30;
 export interface ConvertFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  /** The path of a file whose text is used in place of a model's proposal. */
+  /** The path of a file whose text is used instead of a model's proposal. */
   readonly from?: string;
 }
 
 /**
- * `parley heartbeat convert` (H11): proposes HEARTBEAT.md in Parley's format, and the owner
- * approves the proposal. The command can run beside a running gateway, which reads the file before
- * each heartbeat. The exit code is 0 if the file was converted or needs no conversion, and 1
- * otherwise, with the reason printed.
+ * `parley heartbeat convert` (H11): proposes HEARTBEAT.md in Parley's format. The owner has to
+ * approve the proposal. The command works while a gateway is running, because the gateway reads the
+ * file before each heartbeat. The exit code is 0 if the file was converted or does not need
+ * conversion. Otherwise it is 1, and the reason is printed.
  */
 export function convertHeartbeat(cli: CliContext, flags: ConvertFlags): Promise<number> {
   return withStore(cli, async (store, loaded) => {
@@ -46,7 +46,7 @@ export function convertHeartbeat(cli: CliContext, flags: ConvertFlags): Promise<
     printProposal(cli, before.text, after, check);
     if (check.refusal !== null) {
       cli.print(
-        `\nThe proposal cannot be used: ${stripControls(check.refusal)}. ${FILE} is unchanged; ask again, or write the text yourself and pass it with --from FILE.`,
+        `\nThe proposal cannot be used: ${stripControls(check.refusal)}. ${FILE} is unchanged. Try again, or write the text yourself and pass it with --from FILE.`,
       );
       return 1;
     }
@@ -63,7 +63,7 @@ async function findTextToConvert({ for: viewFor }: Workspace) {
   const file = await viewFor(OWNER).read(FILE, WHOLE_FILE);
   if (file.kind === 'absent') {
     if (file.reason === 'missing' || file.reason === 'empty') {
-      return { done: `There is nothing to convert: ${FILE} asks for nothing.` };
+      return { done: `There is nothing to convert: ${FILE} does not contain any tasks.` };
     }
     throw createConvertError(
       `${FILE} cannot be read: ${file.detail ?? file.reason}. Fix it and try again.`,
@@ -72,7 +72,7 @@ async function findTextToConvert({ for: viewFor }: Workspace) {
   const { text, cut } = file;
   if (cut !== null) {
     throw createConvertError(
-      `${FILE} has ${cut.total} characters, and ${cut.shown} are read. Shorten it first.`,
+      `${FILE} has ${cut.total} characters, but only ${cut.shown} are read. Shorten it first.`,
     );
   }
   return isParleyForm(text) ? { done: `${FILE} is already in Parley's format.` } : { text };
@@ -106,7 +106,7 @@ async function requestProposal(
   const { model } = chosen;
   if (model.id === OFFLINE_MODEL) {
     throw createConvertError(
-      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or pass your own text with --from FILE.`,
+      `A model has to read ${FILE}, but no model is configured. Add one to ${folder.settingsFile} ("parley setup" helps), or pass your own text with --from FILE.`,
     );
   }
   print(`${stripControls(model.id)} is reading ${FILE}; this takes up to three minutes.\n`);
@@ -119,7 +119,7 @@ async function requestProposal(
     return await proposeTasks(services, text, new AbortController().signal);
   } catch (error) {
     throw createConvertError(
-      `The model made no proposal: ${reasonOf(error)}. ${FILE} is unchanged.`,
+      `The model did not make a proposal: ${reasonOf(error)}. ${FILE} is unchanged.`,
       error,
     );
   }
@@ -147,7 +147,7 @@ function printProposal(
   const more = lost.length > SHOWN_WORDS ? ` and ${lost.length - SHOWN_WORDS} more` : '';
   print(
     stripControls(
-      `Words of the previous tasks that it lacks: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`,
+      `Words from the previous tasks that are missing: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`,
     ),
   );
 }
@@ -156,11 +156,11 @@ function toVisibleLines(text: string): string {
   return text.split('\n').map(stripControls).join('\n');
 }
 
-/** Throws CliError if the input is not a terminal. */
+/** Throws CliError if standard input is not a terminal. */
 async function confirmReplacement(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw createConvertError(
-      `Nothing was changed. To replace ${FILE} without a question, add --yes.`,
+      `Nothing was changed. To replace ${FILE} without being asked, add --yes.`,
     );
   }
   const { confirm } = await import('@clack/prompts');
@@ -186,7 +186,7 @@ async function saveTasks(
   };
   const saved = await editor.save(FILE, change);
   if (saved.kind === 'outdated') {
-    print(`${FILE} was changed in the meantime and has not been overwritten. Try again.`);
+    print(`${FILE} was not overwritten, because it changed in the meantime. Try again.`);
     return 1;
   }
   print(

@@ -7,8 +7,7 @@ import { operateAndPrint } from '../operate.ts';
 import { formatMinute, stripControls } from '../terminal/text.ts';
 
 /**
- * `parley hooks` (H09): lists the hooks in the settings with the chat each reports to and its last
- * event.
+ * `parley hooks` (H09): lists the configured hooks, each with its target chat and its last event.
  */
 export function listHooks(cli: CliContext): Promise<number> {
   return operateAndPrint(cli, 'hooks/list', {}, ({ hooks }) =>
@@ -27,7 +26,7 @@ const SAMPLE = '{"test": true, "text": "A test event, sent by parley hooks test.
 
 /**
  * `parley hooks test` (H09): sends an event to a hook. The exit code is 0 if the event was
- * accepted, 1 if it was refused, with the reason printed, and 3 if no gateway is running.
+ * accepted, 1 if it was refused (the reason is printed), and 3 if no gateway is running.
  */
 export function testHook(cli: CliContext, name: string, file?: string): Promise<number> {
   const body = file === undefined ? SAMPLE : readEventFile(file);

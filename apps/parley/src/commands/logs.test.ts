@@ -57,8 +57,7 @@ describe('parley logs', () => {
     };
     const following = printLogs(cli, { limit, follow: true, level: 'debug' }, end.signal);
     await expect.poll(() => printed.length).toBe(limit);
-    // The first read may still be running; lines written before the end of the read do not count as
-    // new lines.
+    // The first read may still be running, and lines written before it ends do not count as new.
     const shown = () => messages(printed.join('\n'));
     await expect
       .poll(() => {

@@ -17,8 +17,8 @@ const MAX_LINES = 5_000;
 
 /**
  * `parley logs` (U03): prints lines from the log in the data folder, oldest first. With `follow`,
- * the command continues until a signal ends it. With a limit of 0, the command prints no existing
- * lines, like `tail -n 0 -f`.
+ * the command continues until a signal ends it. With a limit of 0, the command does not print
+ * existing lines, like `tail -n 0 -f`.
  */
 export async function printLogs(
   { folder, print, json }: Pick<CliContext, 'folder' | 'print' | 'json'>,
@@ -30,7 +30,7 @@ export async function printLogs(
   let printed = new Set<string>();
   for (;;) {
     const isFirst = after === undefined;
-    // With a limit of 0, the newest line is still read, because it marks where new lines begin.
+    // With a limit of 0, the newest line is still read, because it marks where the new lines begin.
     const limit = isFirst ? Math.max(first, 1) : MAX_LINES;
     const { lines, processes } = await readKeptLog(folder.logs, {
       ...{ ...asked, conversation, after, limit },

@@ -5,7 +5,7 @@ import { formatMinute, stripControls } from '../terminal/text.ts';
 
 /**
  * `parley memory list` (G14): lists the memories visible to the owner, because anyone who can run
- * it can read the data folder.
+ * the command can read the data folder.
  */
 export function listMemories(cli: CliContext): Promise<number> {
   return operateAndPrint(cli, 'memory/report', {}, ({ isOff, people }) => {
@@ -17,7 +17,7 @@ export function listMemories(cli: CliContext): Promise<number> {
   });
 }
 
-/** `parley memory search`: searches the memories; the exit code is 1 if none was found. */
+/** `parley memory search`: searches the memories; the exit code is 1 if nothing was found. */
 export function searchMemories(cli: CliContext, words: string): Promise<number> {
   return operateAndPrint(
     cli,
@@ -36,7 +36,7 @@ export function rebuildIndex(cli: CliContext): Promise<number> {
     'memory/rebuild',
     {},
     ({ memories }) =>
-      `The index now holds ${formatCounted(memories, 'memory', 'memories')} from memory/.`,
+      `The index now contains ${formatCounted(memories, 'memory', 'memories')} from memory/.`,
   );
 }
 
@@ -49,7 +49,7 @@ export function listVersions(cli: CliContext): Promise<number> {
       `${version}  ${formatMinute(at)} UTC  ${why ?? 'written by hand'}`,
       ...changes.map((change) => `  ${change}`),
     ]);
-    return lines.map(stripControls).join('\n') || 'No version of MEMORY.md is kept yet.';
+    return lines.map(stripControls).join('\n') || 'There are no saved versions of MEMORY.md yet.';
   });
 }
 
@@ -62,7 +62,7 @@ export function diffVersion(cli: CliContext, asked: string | undefined): Promise
     const version = asked ?? (await findLastOtherVersion(perform));
     if (version === undefined) {
       cli.print(
-        cli.json ? formatJson({ diff: null }) : 'No other version of MEMORY.md is kept yet.',
+        cli.json ? formatJson({ diff: null }) : 'There is no other saved version of MEMORY.md yet.',
       );
       return 1;
     }
@@ -88,7 +88,7 @@ export function restoreVersion(cli: CliContext, version: string): Promise<number
     { ...FILE, version },
     ({ kind }) =>
       kind === 'written'
-        ? `MEMORY.md was restored to ${stripControls(version)}. The text before that is kept as a version.`
+        ? `MEMORY.md was restored to ${stripControls(version)}. The previous text was saved as a version.`
         : 'MEMORY.md is unchanged, because another process has just written to it. Run the command again.',
     ({ kind }) => (kind === 'written' ? 0 : 1),
   );

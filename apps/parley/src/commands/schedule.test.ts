@@ -7,7 +7,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { locateDataFolder } from '../data-folder.ts';
 import { runHeartbeatNow } from './schedule.ts';
 
-/** The simulated duration (ms) of a task check, longer than the CLI waits for other answers. */
+/**
+ * The simulated duration (ms) of a task check, which is longer than the CLI waits for other
+ * answers.
+ */
 const CHECK_MS = 5_500;
 
 it('[H02] parley heartbeat now waits for task checks that take longer than other requests', async () => {

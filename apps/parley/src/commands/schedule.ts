@@ -29,7 +29,7 @@ async function readFormatFile<Order extends InputOf<'cron/add'>>(order: Order): 
   try {
     return { ...order, fields: { ...fields, format: decodeText(await readFile(file)).text } };
   } catch (error) {
-    const message = `The format ${file} cannot be read: ${reasonOf(error)}. Specify a file with a JSON Schema.`;
+    const message = `The format file ${file} cannot be read: ${reasonOf(error)}. Specify a file with a JSON Schema.`;
     throw new ParleyError({ code: 'format-unreadable', message, retryable: false, cause: error });
   }
 }
@@ -45,14 +45,14 @@ export function showHeartbeat(cli: CliContext): Promise<number> {
 }
 
 /**
- * How long (ms) to wait for a heartbeat run to start. Before the run starts, several tasks may be
- * checked for news, each for up to 30 s.
+ * How long (ms) to wait for a heartbeat run to start. Before the run starts, several tasks may
+ * check for news, each for up to 30 s.
  */
 const STARTED_WITHIN_MS = 5 * 60_000;
 
 /**
  * `parley heartbeat now`: starts a task. The exit code is 1 if no task was started, and 3 if no
- * gateway is running. An empty `task` selects the most overdue task.
+ * gateway is running. If `task` is empty, the most overdue task is started.
  */
 export function runHeartbeatNow(cli: CliContext, task: string): Promise<number> {
   const asked = { id: randomUUID(), ...(task !== '' && { task }) };
@@ -66,10 +66,10 @@ export function runHeartbeatNow(cli: CliContext, task: string): Promise<number> 
   );
 }
 
-/** Describes the text outside the tasks, which is given to the run of each task. */
+/** Describes the text outside the tasks, which every task's run receives. */
 export function formatContextLine(context: string): string {
   const lines = context.split('\n').filter((line) => line.trim() !== '');
-  return `${formatCounted(lines.length, 'line')} outside the tasks, given to the run of each task`;
+  return `${formatCounted(lines.length, 'line')} outside the tasks, included in each task's run`;
 }
 
 /** Formats a report for the terminal: the tasks in order, followed by the problems. */
@@ -77,8 +77,8 @@ export function formatHeartbeat(report: OutputOf<'heartbeat/report'>): string {
   const { plan, tokens, tasks, problems, context } = report;
   return [
     `heartbeat  ${plan.text.replaceAll('`', '')} (${report.timeZoneFrom === undefined ? report.timeZone : `${report.timeZone}, from ${report.timeZoneFrom}`})`,
-    ...(report.running ? [] : ['Parley is not running: the times assume a start now']),
-    ...(plan.lastSkip === null ? [] : [`last run   started no task: ${plan.lastSkip}`]),
+    ...(report.running ? [] : ['Parley is not running: the times assume that it starts now']),
+    ...(plan.lastSkip === null ? [] : [`last run   did not start a task: ${plan.lastSkip}`]),
     `today      ${tokens.today} of ${tokens.perDay} tokens`,
     ...(tasks.length === 0 ? ['\nThere are no tasks in HEARTBEAT.md.'] : []),
     ...tasks.flatMap(({ name, schedule, tell, last, next }) => [

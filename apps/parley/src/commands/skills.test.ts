@@ -26,7 +26,7 @@ const READY: ShownSkill = {
   primaryEnv: null,
 };
 
-describe('the table of skills', () => {
+describe('the list of skills', () => {
   it('[S09] lists usable skills first, in columns that fit', () => {
     const unfit: ShownSkill = {
       ...READY,
@@ -43,11 +43,11 @@ describe('the table of skills', () => {
       'plan-trip 🧳  bundled  ready         /plan_trip  42',
       'a             bundled  not-eligible  -           -       needs the program "x"; to install: brew install x',
       '',
-      '1 of 2 ready; the list costs about 42 tokens a prompt (at most 150 skills, 30000 characters).',
+      '1 of 2 ready; the list costs about 42 tokens per prompt (at most 150 skills, 30000 characters).',
     ]);
   });
 
-  it('[S08] [S09] shows who can see a skill, and why it has no command', () => {
+  it('[S08] [S09] shows who can see a skill, and why a skill has no command', () => {
     const readers = 'owner' as const;
     const commandProblem = 'no command: /help is one of Parley’s own';
     const told = formatSkillTable(
@@ -55,7 +55,7 @@ describe('the table of skills', () => {
       LIMITS,
     );
     expect(told).toContain(
-      'no command: /help is one of Parley’s own; for the owner only; not shown to the model',
+      'no command: /help is one of Parley’s own; only for the owner; not shown to the model',
     );
   });
 
@@ -73,10 +73,10 @@ describe('the table of skills', () => {
       'TRIP_KEY, from skills.entries.plan-trip.apiKey',
     );
     expect(formatSkillPage(from('environment'))).toContain('TRIP_KEY, set in the environment');
-    expect(formatSkillPage(from('settings'))).toContain('sees its full text, 42 tokens');
+    expect(formatSkillPage(from('settings'))).toContain('sees the full text, 42 tokens');
   });
 
-  it('[S01] removes control characters from a skill’s texts', () => {
+  it('[S01] removes control characters from what a skill contains', () => {
     const told = formatSkillTable([{ ...READY, name: 'a\u001b[2Jb\nc' }], LIMITS);
     expect(told).not.toContain('\u001b');
     expect(told.split('\n')).toHaveLength(4);

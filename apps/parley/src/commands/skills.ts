@@ -99,11 +99,11 @@ function formatKey(skill: string, { name, from }: NonNullable<ShownSkill['primar
 }
 
 function describeForModel({ forModel, state, tokens, show }: ShownSkill): string {
-  if (!forModel) return 'does not see it';
-  if (show === 'inline') return `sees its full text, ${tokens} tokens`;
+  if (!forModel) return 'does not see the skill';
+  if (show === 'inline') return `sees the full text, ${tokens} tokens`;
   return state === 'ready'
-    ? `may load it when needed, ${tokens} tokens in the list`
-    : 'would see it, if it were ready';
+    ? `may load the skill when needed, ${tokens} tokens in the list`
+    : 'would see the skill if it were ready';
 }
 
 function describeRemark({
@@ -121,9 +121,9 @@ function describeRemark({
     reason,
     commandProblem,
     warnings.length === 0 ? null : `guessed: ${warnings.join('; ')}`,
-    state !== 'refused' && readers === 'owner' ? 'for the owner only' : null,
+    state !== 'refused' && readers === 'owner' ? 'only for the owner' : null,
     state === 'ready' && !forModel ? 'not shown to the model' : null,
-    show === 'inline' ? 'in the prompt in full' : null,
+    show === 'inline' ? 'included in the prompt in full' : null,
     primaryEnv === null
       ? null
       : `key: ${primaryEnv.name}${primaryEnv.from === null ? ' (not set)' : ''}`,
@@ -135,7 +135,7 @@ function describeRemark({
 function formatSummary(all: readonly ShownSkill[], { max, maxCharacters }: SkillLimits): string {
   const ready = all.filter(({ state }) => state === 'ready');
   const tokens = ready.reduce((total, one) => total + one.tokens, 0);
-  return `${ready.length} of ${all.length} ready; the list costs about ${tokens} tokens a prompt (at most ${max} skills, ${maxCharacters} characters).`;
+  return `${ready.length} of ${all.length} ready; the list costs about ${tokens} tokens per prompt (at most ${max} skills, ${maxCharacters} characters).`;
 }
 
 /** Names and reasons contain text from untrusted files, so control characters are removed. */

@@ -15,7 +15,7 @@ const EXIT_WITHIN_MS = 9_500;
  */
 const SAME_KEYSTROKE_MS = 1_000;
 
-/** `parley start`, `gateway` or `worker`: runs until a signal ends it, then exits the process. */
+/** `parley start`, `gateway` or `worker`: runs until a signal arrives, then exits the process. */
 export async function runStart(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
@@ -34,13 +34,13 @@ export async function runStart(
   }
   const message =
     ending.kind === 'stop'
-      ? 'Parley has stopped; nothing was lost.'
-      : `Parley ${ending.version} has upgraded the database, so this older version has stopped; nothing was lost. Start the newer version here, too.`;
+      ? 'Parley has stopped. Nothing was lost.'
+      : `Parley ${ending.version} has upgraded the database, so this older version has stopped. Nothing was lost. Start the newer version here, too.`;
   await new Promise<void>((written) => {
     process.stdout.write(`${message}\n`, () => written());
   });
-  // All resources are closed at this point. Libraries leave timers behind, such as those of
-  // Baileys, which run for up to a minute.
+  // All resources are closed at this point. Libraries such as Baileys leave timers behind, which
+  // run for up to a minute.
   process.exit(ending.kind === 'stop' ? 0 : 1);
 }
 
@@ -73,7 +73,7 @@ async function runToEnd(signal: Promise<void>, options: StartOptions): Promise<P
   const ending = await over;
   const deadline = setTimeout(() => {
     process.stderr.write(
-      'Parley could not shut everything down in time; unfinished work continues at the next start.\n',
+      'Parley could not shut everything down in time. Unfinished work continues at the next start.\n',
     );
     process.exit(1);
   }, EXIT_WITHIN_MS);

@@ -9,7 +9,7 @@ import { formatMoney } from './usage.ts';
 
 type GatewayStatus = OutputOf<'status/report'>;
 
-/** Returns the lines that `parley status` prints for a report. */
+/** Formats a report as the lines that `parley status` prints. */
 export function listStatusLines(report: GatewayStatus, folder: DataFolder): string[] {
   const { self, health, trouble, turns, today, waiting, outbox, dead } = report;
   const failed = dead && dead.refused + dead.uncertain + dead.unanswered > 0 ? dead : undefined;
@@ -83,8 +83,7 @@ function listChannelLines({ channels, publicUrl }: GatewayStatus): readonly stri
 function formatQueue({ messages, oldestMs }: NonNullable<GatewayStatus['waiting']>): string {
   if (messages === 0) return 'no messages wait';
   const count = formatCounted(messages, 'message');
-  // All waiting messages are waiting for a person, who has taken over the chat or has to approve a
-  // call.
+  // All waiting messages need a person who has taken over the chat or has to approve a call.
   if (oldestMs === 0) return `${count} waiting`;
   return `${count} waiting, the oldest for ${formatDuration(oldestMs)}`;
 }
@@ -95,7 +94,8 @@ function formatQueue({ messages, oldestMs }: NonNullable<GatewayStatus['waiting'
 export function listAgentLines(agents: readonly ShownAgent[]): readonly string[] {
   return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
     if (isDefault) return [];
-    const rules = routes.length === 0 ? 'no rule routes to it' : `answers ${routes.join(', ')}`;
+    const rules =
+      routes.length === 0 ? 'no rule routes to this agent' : `answers ${routes.join(', ')}`;
     return toStatusLine(
       'agent',
       stripControls(`${name} (${title}): ${model}; ${workspace}; ${rules}`),

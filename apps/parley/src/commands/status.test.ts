@@ -23,7 +23,7 @@ const lines = (more: Partial<Report> = {}) =>
   listStatusLines({ ...REPORT, ...more }, locateDataFolder('/data', {}));
 
 describe('parley status', () => {
-  it('[U03] [U11] shows version, uptime and memory, as the page does', () => {
+  it('[U03] [U11] shows version, uptime and memory, like the page', () => {
     expect(lines()).toContain('version   1.2.3, running for 3 h, 123 MB of memory');
   });
 

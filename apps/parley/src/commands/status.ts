@@ -78,18 +78,17 @@ function measureFiles(folder: string): FolderFiles {
 
 function formatStorage(report: StorageReport, ages: RetentionAges, now: number): string {
   const { bytes, freeBytes, files, tables, maxMegabytes, workspace, lastRun } = report;
-  const free = freeBytes === null ? '' : `, ${formatSize(freeBytes)} of it free for new rows`;
+  const free =
+    freeBytes === null ? '' : `, of which ${formatSize(freeBytes)} are free for new rows`;
   const bound = maxMegabytes === 'unlimited' ? 'unlimited' : `at most ${maxMegabytes} MB`;
   const old = tables.reduce((sum, table) => sum + table.old.bytes, 0);
   return [
     `database   ${formatSize(bytes)} (${bound})${free}`,
     ...(files === null
       ? []
-      : [
-          `files      ${formatSize(files.bytes)} in ${files.files} files of messages; kept for a day`,
-        ]),
+      : [`files      ${formatSize(files.bytes)} in ${files.files} message files; kept for a day`]),
     `workspace  ${formatSize(workspace.bytes)} in ${workspace.files} files; kept`,
-    `due now    ${formatSize(old)}, removed in the next rounds`,
+    `expired    ${formatSize(old)}, removed in the next cleanup rounds`,
     `last round ${describeLastRun(lastRun, now)}`,
     '',
     formatTable(
@@ -101,7 +100,8 @@ function formatStorage(report: StorageReport, ages: RetentionAges, now: number):
 
 function describeLastRun(run: RetentionRun | null, now: number): string {
   if (run === null) return 'none yet';
-  const size = run.cutoff === null ? '' : `; because of the size, all before ${day(run.cutoff)}`;
+  const size =
+    run.cutoff === null ? '' : `; because of the size limit, everything before ${day(run.cutoff)}`;
   return `${formatDuration(now - run.endedAt)} ago: ${run.removed} rows in ${formatDuration(run.tookMs)}${size}`;
 }
 

@@ -25,7 +25,7 @@ const route = {
   target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' },
 } as const;
 
-/** Records one answer to the named person, with the given cost or with an unknown price. */
+/** Records one answer to the named person, with the given cost, or with an unknown cost. */
 async function answered(name: string, costUsd: number | null): Promise<void> {
   const store = await openStore({ url: folder.storeUrl, clock: () => AT });
   const conversationId = 'telegram:default:42';
@@ -84,7 +84,7 @@ describe('parley usage without a running gateway', () => {
     expect(out).toMatch(/today: 0 tokens, \$0\.0000; no cap is set \(spend\.totalDaily .*\)$/);
   });
 
-  it('[U07] prints the whole report as JSON for programs', async () => {
+  it('[U07] prints the whole report as JSON with --json', async () => {
     await answered('Ann', 0.01);
     const { out } = await run('--by', 'chat', '--json', ...RANGE);
     expect(JSON.parse(out)).toMatchObject({
@@ -95,7 +95,7 @@ describe('parley usage without a running gateway', () => {
     });
   });
 
-  it('[U07] reports when nothing was used, and names the error in an invalid query', async () => {
+  it('[U07] reports when there was no usage, and names the error in an invalid query', async () => {
     expect((await run(...RANGE)).out).toContain('Nothing was used.');
     const wrong = ['--until 2026-02-30', '--until soon', '--by mood', '--days 401'];
     for (const flags of wrong) expect((await run(...flags.split(' '))).code).toBe(2);

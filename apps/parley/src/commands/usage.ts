@@ -61,8 +61,8 @@ function toUsageRow(name: string, figures: UsageFigures): string[] {
 }
 
 /**
- * If the price of some turns is unknown, the sum is a lower bound; if no price is known, the sum is
- * unknown.
+ * If the price of some turns is unknown, the sum is a lower bound; if all prices are unknown, the
+ * sum is unknown.
  */
 function formatUsageCost({
   costUsd,
@@ -87,9 +87,11 @@ function listNotes({ total, isWhole, days }: UsageReport): string[] {
     ...(total.unpriced === 0
       ? []
       : [
-          `The price of ${formatCounted(total.unpriced, 'turn')} is unknown; set it with the price setting of the model.`,
+          `The price of ${formatCounted(total.unpriced, 'turn')} is unknown; set the model's price in the settings.`,
         ]),
-    ...(isWhole ? [] : [`There are so many turns that days before ${oldest} were left out.`]),
+    ...(isWhole
+      ? []
+      : [`There are too many turns to list, so days before ${oldest} were left out.`]),
   ].flatMap((note) => ['', note]);
 }
 
@@ -112,6 +114,6 @@ function listCapLines({ caps, today }: UsageReport): string[] {
             `${used ? formatMoney({ ...used, unpriced: today.unpriced }) : 'unknown'} of $${usd.toFixed(2)}`,
           ]),
     ];
-    return `today ${WHOSE[name]}: ${parts.join(', ') || 'no bound'} (spend.${name})`;
+    return `today ${WHOSE[name]}: ${parts.join(', ') || 'no limit'} (spend.${name})`;
   });
 }

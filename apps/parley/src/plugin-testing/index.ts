@@ -1,4 +1,4 @@
-// The module `parley/testing`, which runs a complete Parley for the tests of a plugin.
+// The module `parley/testing`, which runs a complete Parley for a plugin's tests.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,33 +14,32 @@ import { type ScriptedAnswer, type ScriptedModel, startScriptedModel } from './s
 export type { ScriptedAnswer } from './scripted-model.ts';
 
 export interface TestParleyOptions {
-  /** The folder of the plugin, usually `import.meta.dirname`. */
+  /** The plugin's folder, usually `import.meta.dirname`. */
   readonly plugin: string;
-  /** The options of the plugin, as written in the settings. */
+  /** The plugin's options, as written in the settings. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** The answers that the model gives, in order. By default, the built-in offline model answers. */
+  /** The model's answers, in order. By default, the built-in offline model answers. */
   readonly answers?: readonly ScriptedAnswer[];
-  /** Additional settings, as in parley.yaml. */
+  /** Additional settings, as written in parley.yaml. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-/** A Parley that runs in the test's process, with a temporary data folder. */
+/** A Parley that runs in the test's process with a temporary data folder. */
 export interface TestParley {
   /** The address of the gateway, such as `http://127.0.0.1:39135`. */
   readonly address: string;
-  /** The token for the header `Authorization: Bearer …` in requests to the gateway. */
+  /** The token for the `Authorization: Bearer …` header in requests to the gateway. */
   readonly token: string;
-  /** Sends a message to the agent, as `parley chat` does, and returns the answer. */
+  /** Sends a message to the agent, like `parley chat`, and returns the answer. */
   ask(text: string): Promise<string>;
   /** The tool results that the model received, oldest first. */
   readonly toolResults: readonly string[];
-  /** Returns the log lines written so far. */
   log(): string;
   /** Stops the gateway and removes the data folder. */
   close(): Promise<void>;
 }
 
-/** The error for a plugin that does not work, or for a message that got no answer. */
+/** Thrown when a plugin does not work, or when a message is not answered. */
 class PluginTestError extends ParleyError {
   constructor(code: 'plugin-fails' | 'no-answer', message: string) {
     super({ code, message, retryable: false });
@@ -48,8 +47,8 @@ class PluginTestError extends ParleyError {
 }
 
 /**
- * Starts Parley with a plugin, as `parley start` does. Rejects with the reason if the plugin does
- * not work, or if a part of the plugin was left out.
+ * Starts Parley with a plugin, like `parley start`. Rejects with the reason if the plugin does not
+ * work, or if part of the plugin was left out.
  */
 export async function startParley(options: TestParleyOptions): Promise<TestParley> {
   await using opened = new AsyncDisposableStack();

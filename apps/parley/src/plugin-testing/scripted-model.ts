@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 
-/** An answer of the model: either text or a call of one tool. */
+/** An answer from the model: either text or a single tool call. */
 export type ScriptedAnswer =
   | string
   | { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };
@@ -21,7 +21,7 @@ const Asked = z.object({
   messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
 });
 
-/** When no answers are left, the provider answers with an explanation. */
+/** When no scripted answers are left, the provider answers with an explanation. */
 export async function startScriptedModel(
   answers: readonly ScriptedAnswer[],
 ): Promise<ScriptedModel> {
@@ -31,7 +31,7 @@ export async function startScriptedModel(
     const { messages } = Asked.parse(await json(request));
     const last = messages.at(-1);
     if (last?.role === 'tool') toolResults.push(String(last.content));
-    const body = completion(left.shift() ?? 'The test has no more answers.');
+    const body = completion(left.shift() ?? 'The test does not provide any more answers.');
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
   });
   server.listen(0, '127.0.0.1');

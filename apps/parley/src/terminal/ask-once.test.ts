@@ -59,7 +59,7 @@ describe('the answer to a single message', () => {
     [
       'is a notice when the message was stopped before its turn',
       [asked('m', 'stopped'), part('Stopped.', { answers: 'stop' })],
-      'The message got no answer: it was stopped.',
+      'The message was not answered (stopped).',
     ],
   ])('[F03] %s', (_what, history, answer) => {
     expect(findAnswer(history, 'm')?.text ?? null).toBe(answer);
@@ -79,7 +79,7 @@ describe('a message from a script', () => {
     expect(findAnswer([asked('m', outcome)], 'm')?.isAnswered).toBe(isAnswered);
   });
 
-  it('[F03] [D13] gets the answer that arrived while the history was being loaded for the previous event', async () => {
+  it('[F03] [D13] gets an answer that arrives while the history is still being loaded for the previous event', async () => {
     const reads: ((history: ChatHistory) => void)[] = [];
     const ended = new AbortController();
     let tell: GatewayListener['event'] = () => {};
@@ -101,7 +101,7 @@ describe('a message from a script', () => {
     expect(await asking).toEqual({ text: 'a', isAnswered: true });
   });
 
-  it('[U01] fails if a gateway of another version sends a history without a required field', async () => {
+  it('[U01] fails if a gateway with another version sends a history without a required field', async () => {
     const gateway = await startTerminalDouble('{"entries":[{"type":"inbound","messageId":"m"}]}');
     const ended = new AbortController();
     const client = createGatewayClient(async () => gateway.found(), ended.signal, {
@@ -110,7 +110,7 @@ describe('a message from a script', () => {
     });
     await expect(askOnce(client, ended, 'hi')).rejects.toMatchObject({
       code: 'status-unanswered',
-      message: expect.stringContaining('another version of Parley: restart it'),
+      message: expect.stringContaining('another version of Parley. Restart it'),
     });
     gateway.end();
   });
@@ -129,7 +129,7 @@ describe('a message from a script', () => {
     await expect(asking).rejects.toMatchObject({ code: 'gateway-gone' });
   });
 
-  it('[D13] is abandoned if no gateway processes it', async () => {
+  it('[D13] is abandoned if the gateway does not process it', async () => {
     const ended = new AbortController();
     const client = createGatewayClient(async () => null, ended.signal, {
       downloads: '/nowhere',

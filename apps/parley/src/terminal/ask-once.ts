@@ -53,7 +53,8 @@ async function waitForAnswer(
   let looking = false;
   let isStale = false;
   const look = async (): Promise<void> => {
-    // The history being loaded may lack this change, and no further event may follow.
+    // The history that is being loaded may not include this change, and there may be no further
+    // event.
     isStale = true;
     if (looking) return;
     looking = true;
@@ -95,5 +96,8 @@ export function findAnswer(history: ChatHistory, messageId: string): TerminalAns
     .filter((part) => (turnId === null ? part.answers === messageId : part.turnId === turnId));
   const text = own.map((part) => part.text).join('\n\n');
   if (!UNANSWERED.has(outcome)) return { text, isAnswered: true };
-  return { text: text || `The message got no answer: it was ${outcome}.`, isAnswered: false };
+  return {
+    text: text || `The message was not answered (${outcome}).`,
+    isAnswered: false,
+  };
 }

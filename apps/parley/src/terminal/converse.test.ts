@@ -4,7 +4,7 @@ import { runConversation } from './converse.ts';
 import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from './gateway-client.ts';
 import { FakeTerminal } from './testing/fake-terminal.ts';
 
-// Node does not echo the typed line on a `dumb` terminal, such as those of some editors.
+// Node does not echo the typed line on a `dumb` terminal, which some editors use.
 beforeEach(() => void vi.stubEnv('TERM', 'xterm'));
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -32,7 +32,7 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
   };
   const running = runConversation({
     client,
-    // The stream implements every part that `readline` uses.
+    // The stream implements everything that `readline` uses.
     input: input as unknown as NodeJS.ReadStream,
     output: terminal as unknown as NodeJS.WriteStream,
     colour: false,
@@ -111,12 +111,12 @@ describe('a chat in the terminal', () => {
     expect(said().match(/› words/g)).toHaveLength(1);
   });
 
-  it('shows an answer once, even if a reloaded history contains it again', async () => {
+  it('shows an answer once, even if the history is reloaded and contains it again', async () => {
     const { tell, lose, comeBack, said, type } = await scene({ history: [part('old', 't0')] });
     tell(part('first'));
     lose();
     await type('');
-    expect(said()).toContain('the gateway is away');
+    expect(said()).toContain('the gateway is unreachable');
     await comeBack([part('old', 't0'), part('first'), part('meanwhile', 't2')]);
     expect(said()).toBe('first\n\nmeanwhile\n\n›');
   });
@@ -143,7 +143,7 @@ describe('a chat in the terminal', () => {
     expect(sent).toEqual(['one', '/stop']);
   });
 
-  it('[D02] sends messages written while the gateway is unreachable, in their order', async () => {
+  it('[D02] sends messages written while the gateway is unreachable, in their original order', async () => {
     const { type, sent, answerWith } = await scene();
     const { promise, resolve } = Promise.withResolvers<string>();
     answerWith(() => promise);
@@ -167,7 +167,7 @@ describe('a chat in the terminal', () => {
   it.each([
     ['marked by the terminal', '\u001b[200~one\rtwo\rthree\u001b[201~', '\r'],
     ['that arrives all at once', 'one\rtwo\rthree\r', ''],
-  ])('sends a paste of several lines %s as one message', async (_how, paste, enter) => {
+  ])('sends several pasted lines %s as one message', async (_how, paste, enter) => {
     const { type, sent } = await scene();
     await type(paste);
     await type(enter);

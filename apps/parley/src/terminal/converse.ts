@@ -19,7 +19,8 @@ export interface ConverseOptions {
   readonly ended: AbortController;
 }
 
-const WELCOME = 'Write and press Enter. /help shows the commands, Ctrl-D ends the chat.\n\n';
+const WELCOME =
+  'Type a message and press Enter. /help shows the commands, Ctrl-D ends the chat.\n\n';
 /**
  * The gateway repeats the typing state every 4 s. The indicator disappears after this time (ms),
  * even if the final event is lost.
@@ -27,7 +28,7 @@ const WELCOME = 'Write and press Enter. /help shows the commands, Ctrl-D ends th
 const TYPING_FADES_MS = 6_500;
 /** How long (ms) to wait for messages in transit when the chat ends. */
 const LAST_SENDS_MS = 3_000;
-/** Escape sequence that enables bracketed paste mode. */
+/** The escape sequence that enables bracketed paste mode. */
 const MARK_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
 
@@ -89,8 +90,8 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   return {
     send(message: string): void {
       change({ type: 'sending' });
-      // Messages are sent one at a time, so that a failing gateway cannot change their order; /stop
-      // is sent ahead of them.
+      // Messages are sent one at a time, so that their order stays the same if the gateway fails;
+      // /stop is sent ahead of them.
       const turn = message === '/stop' ? Promise.resolve() : lastSent;
       const sending: Promise<void> = turn
         .then(() => deliver(message))

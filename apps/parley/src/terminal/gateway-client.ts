@@ -12,8 +12,8 @@ const Part = z.object({
   partId: z.string(),
   turnId: z.string().nullable(),
   /**
-   * In a history, the id of the message that this entry answers without a turn, such as the reply
-   * to a command.
+   * In a history, the id of the message that this entry answers without a turn, for example as the
+   * reply to a command.
    */
   answers: z.string().optional(),
   text: z.string(),
@@ -22,9 +22,9 @@ const Part = z.object({
 });
 const Inbound = z.object({ type: z.literal('inbound'), messageId: z.string() });
 const Asked = Inbound.extend({
-  /** Null while the message waits for its turn. */
+  /** Null while the message is waiting for its turn. */
   outcome: z.string().nullable(),
-  /** The turn whose parts answer the message; null until one has started. */
+  /** The turn whose message parts answer the message; null until a turn has started. */
   turnId: z.string().nullable(),
 });
 
@@ -79,8 +79,8 @@ interface TerminalQuestion extends Pick<TerminalOptions, 'chat'> {
 }
 
 /**
- * Communicates with the terminal channel of a gateway, which may restart in between, until `signal`
- * aborts. Received files are saved in the folder `downloads`.
+ * Communicates with the terminal channel of a gateway, which may restart in the meantime, until
+ * `signal` aborts. Received files are saved in the folder `downloads`.
  */
 export function createGatewayClient(
   find: FindGateway,
@@ -137,7 +137,7 @@ function readHistory(answer: unknown): z.infer<typeof History> {
   if (data !== undefined) return data;
   throw new CliError(
     'status-unanswered',
-    `The gateway sent a chat that this command does not understand (${z.prettifyError(error)}). It may be running another version of Parley: restart it; nothing will be lost.`,
+    `The gateway sent a chat that this command does not understand (${z.prettifyError(error)}). It may be running another version of Parley. Restart it; nothing will be lost.`,
     error,
   );
 }
@@ -181,7 +181,7 @@ function createAwayTimer(mayBeAwayMs: number) {
       if (systemTime.monotonic() - since < mayBeAwayMs) return;
       throw new CliError(
         'gateway-gone',
-        `The gateway stopped and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": messages it had already stored will be answered.`,
+        `The gateway stopped and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": messages that it had already stored will be answered.`,
       );
     },
   };
@@ -207,7 +207,10 @@ async function askTerminal(
   if (response.ok) return response;
   const said = (await response.text()).trim();
   if (response.status >= 500) throw new Error(said);
-  throw new CliError('chat-refused', `The gateway at ${gateway.address} refused: ${said}`);
+  throw new CliError(
+    'chat-refused',
+    `The gateway at ${gateway.address} refused the request: ${said}`,
+  );
 }
 
 async function watchOnce(
@@ -233,7 +236,7 @@ async function watchOnce(
   }
 }
 
-/** Adds a line about a part's file, since a terminal cannot show the file. */
+/** Adds a line about the file of a message part, since a terminal cannot show the file. */
 function addFileLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Part> {
   if (part.file === undefined) return part;
   const line = `[File ${part.file.name ?? ''}${saved === undefined ? '' : `: ${saved}`}]`;
@@ -241,8 +244,8 @@ function addFileLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof
 }
 
 /**
- * Saves a part's file and returns its path, or the reason why it was not saved. The name of the
- * file is untrusted.
+ * Saves the file of a message part, and returns its path or the reason why it was not saved. The
+ * file's name is untrusted.
  */
 async function savePartFile(
   place: TerminalQuestion,

@@ -33,7 +33,10 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     return `\r${up > 0 ? `\u001b[${up}A` : ''}${CLEAR_DOWN}`;
   };
 
-  /** Erases the live part and the input line, prints the permanent text, and draws both again. */
+  /**
+   * Erases the live part and the input line, prints the permanent text, and then draws the live
+   * part and the input line again.
+   */
   const draw = (stays: string, below: number): void => {
     if (!isOpen) return;
     const top = toTop(below);
@@ -72,10 +75,12 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
       draw('', line.getCursorPos().rows);
     },
     /**
-     * Must be called when a line was entered; the line stays on screen as part of the conversation.
+     * Must be called when the user has entered a line; the line stays on screen as part of the
+     * conversation.
      */
     entered(text: string): void {
-      // The editor has moved to the next row; its output is between that row and the live part.
+      // The editor has moved to the next row; what it printed is between that row and the live
+      // part.
       const own = splitRows(`${PROMPT}${text}`, out.columns).length;
       draw(`${PROMPT}${stripControls(text)}\n`, own);
     },

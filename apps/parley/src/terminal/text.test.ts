@@ -31,7 +31,7 @@ describe('text from other people in the terminal', () => {
     ['日本語', 4, ['日本', '語']],
     ['👋👋👋', 4, ['👋👋', '👋']],
     ['ééé'.normalize('NFD'), 4, ['ééé'.normalize('NFD')]],
-  ])('%j takes rows of %i columns as a terminal would', (text, columns, rows) => {
+  ])('splits %j into rows of %i columns the way a terminal would', (text, columns, rows) => {
     expect(splitRows(text, columns)).toEqual(rows);
   });
 

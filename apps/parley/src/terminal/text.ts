@@ -43,7 +43,7 @@ function countColumns(text: string): number {
   return [...text].reduce((sum, character) => sum + getCharacterWidth(character), 0);
 }
 
-/** Splits text into the rows that it occupies on a screen of this width, as a terminal does. */
+/** Splits text into rows for a screen of this width, the way a terminal does. */
 export function splitRows(text: string, columns: number): string[] {
   return text.split('\n').flatMap((line) => cutLine(line, Math.max(2, columns)));
 }
@@ -76,7 +76,7 @@ function getCharacterWidth(character: string): number {
 
 /**
  * Formats rows as aligned columns. Columns in `right` are right-aligned, and a row with a single
- * cell spans all columns. Cells may contain untrusted text, which cannot move the cursor.
+ * cell spans all columns. Cells may contain untrusted text; it cannot move the cursor.
  */
 export function formatTable(
   rows: readonly (readonly string[])[],

@@ -23,7 +23,7 @@ describe('the waiting state in the terminal', () => {
     history: [{ type: 'inbound', messageId: 'm', outcome, turnId: null }],
   });
 
-  describe('what the terminal waits for', () => {
+  describe('changes of the waiting state', () => {
     it.each<[string, WaitingChange[], string]>([
       ['nothing', [], ''],
       ['a message in transit', [sending], 'sending'],
@@ -34,7 +34,7 @@ describe('the waiting state in the terminal', () => {
         'thinking',
       ],
       ['work that another person requested', [typing], 'thinking'],
-      ['a gateway that is away', [sending, { type: 'lost' }], 'away'],
+      ['a gateway that is away', [sending, { type: 'lost' }], 'unreachable'],
       ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
       ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
     ])('[F12] shows the waiting state for %s', (_what, changes, status) => {

@@ -1,9 +1,9 @@
 import type { ChatEvent, ChatHistory } from './gateway-client.ts';
 
 export interface WaitingState {
-  /** The number of messages that the gateway has not confirmed. */
+  /** The number of messages that the gateway has not confirmed yet. */
   readonly sending: number;
-  /** Whether a message was accepted and its turn has not ended. */
+  /** Whether a message was accepted and its turn is still running. */
   readonly asked: boolean;
   /** Whether the agent is working; the state expires unless the gateway repeats it. */
   readonly typing: boolean;
@@ -55,7 +55,7 @@ export function isWaiting({ asked, typing }: WaitingState): boolean {
 
 /** Returns the status line; '' when nothing is pending. */
 export function formatStatusLine(now: WaitingState): string {
-  if (!now.linked) return '… the gateway is away; your messages are sent when it is back';
+  if (!now.linked) return '… the gateway is unreachable; your messages are sent when it is back';
   if (isWaiting(now)) return '… thinking (Ctrl-C stops)';
   return now.sending > 0 ? '… sending' : '';
 }

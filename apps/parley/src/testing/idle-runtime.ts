@@ -44,7 +44,7 @@ const ROUTE: ReplyRoute = {
 const NEVER = new AbortController().signal;
 
 /**
- * Opens an installation without gateway and timers, for tests and benchmarks. The test sets the
+ * Opens an installation without a gateway or timers, for tests and benchmarks. The test sets the
  * time. Tests must call everything that normally runs on a timer. `shared` is the data folder of
  * another runtime, whose database this runtime also uses. `pass` is called at several points of a
  * heartbeat; if it throws, the simulated process ends at that point.

@@ -19,7 +19,7 @@ const answered = (work: number | null) =>
   formatStallNote(JSON.stringify({ work, stack: 'Error: stands still\n  at spin' }));
 const all = starts(1, INGRESS) + starts(2, CLAIM) + starts(3, ONE) + starts(4, OTHER);
 
-describe('the work blamed for the end of a process', () => {
+describe('the work that is blamed when a process ends', () => {
   it.each<
     readonly [string, string, { hung: readonly CrashableWork[]; died: readonly CrashableWork[] }]
   >([
@@ -74,13 +74,13 @@ describe('the work blamed for the end of a process', () => {
   });
 });
 
-describe('the counts of work that ended a process', () => {
+describe('how often work has ended a process', () => {
   const now = 40 * 24 * 60 * 60_000;
   const count = (text: string) => [...countEnds(readRecord(text), now)];
   const counted = (work: CrashableWork, hangs: number, deaths: number, at: number) =>
     `${JSON.stringify(['ends', `${work.kind} ${work.key}`, hangs, deaths, at])}\n`;
 
-  it('[D13] increase with each ended process, separately by kind, except for turns, which the database counts', () => {
+  it('[D13] is counted separately for each kind of work, except for turns, which the database counts', () => {
     const before = counted(CLAIM, 1, 2, now - 1);
     expect(count(before + all)).toEqual([
       ['ingress web default main m1', { hangs: 0, deaths: 1, at: now }],
@@ -94,7 +94,7 @@ describe('the counts of work that ended a process', () => {
     ]);
   });
 
-  it('[D13] are reset when work completes, and discarded after a month', () => {
+  it('[D13] is counted from zero again after work completes, and forgotten after a month', () => {
     const cleared = `${JSON.stringify(['cleared', 'claim web:default:main'])}\n`;
     expect(count(counted(CLAIM, 1, 0, now - 1) + cleared)).toEqual([]);
     expect(count(counted(CLAIM, 1, 0, 0))).toEqual([]);

@@ -1,7 +1,7 @@
 import { type CrashableWork, type CrashCounts, NO_ENDS } from '@parley/core';
 import { z } from 'zod';
 
-/** The record left by an ended process. */
+/** The record that an ended process left behind. */
 export interface EndedProcess {
   /** The work in progress when the process ended, keyed by its number. */
   readonly inProgress: ReadonlyMap<number, CrashableWork>;
@@ -11,14 +11,14 @@ export interface EndedProcess {
   readonly stall?: StalledWork;
 }
 
-/** `at` is the time (ms since 1970) at which the last of these ends was counted. */
+/** `at` is the time (ms since 1970) of the last counted end. */
 export interface CountedEnds extends CrashCounts {
   readonly at: number;
 }
 
 /**
- * The work that the main thread was running: the number of the work, null if there was none, or
- * undefined if the main thread could not answer.
+ * What the main thread was running: the number of the work, null if there was none, or undefined if
+ * the main thread could not answer.
  */
 export interface StalledWork {
   readonly work: number | null | undefined;
@@ -38,8 +38,8 @@ export function toWorkName({ kind, key }: CrashableWork): string {
 const Kind = z.enum(['ingress', 'claim', 'turn']);
 
 /**
- * A line of the record: work that starts (+) or completes (-), a count of earlier ends, or a line
- * of the watchdog's thread.
+ * A line in the record: work that starts (+) or completes (-), a count of earlier ends, or an entry
+ * by the watchdog's thread.
  */
 const Line = z.union([
   z.tuple([z.literal('+'), z.int(), Kind, z.string()]),
@@ -82,7 +82,7 @@ export function readRecord(text: string): EndedProcess {
   return { inProgress, ends, ...(stall && { stall }) };
 }
 
-/** Parses a line of the record; returns a list of one line for `flatMap`, or undefined. */
+/** Parses a line in the record; returns an array with one line for `flatMap`, or undefined. */
 function parseRecordLine(text: string): readonly [RecordLine] | undefined {
   const line = text === '' ? undefined : Line.safeParse(parseRecordJson(text)).data;
   return line && [line];
@@ -104,11 +104,11 @@ function parseRecordJson(text: string): unknown {
 }
 
 /**
- * Decides which work to blame for the end of a process. After a hang, the blamed work is the work
- * that the main thread was running. If the main thread could not answer, every turn in progress is
- * blamed, because only turns run the code of plugins and programs; without a turn, all work in
- * progress is blamed. If a process was killed or crashed, all work in progress is blamed, because
- * any of it may have used up the memory.
+ * Decides which work to blame for the end of a process. After a hang, the work that the main thread
+ * was running is blamed. If the main thread could not answer, every turn in progress is blamed,
+ * because only turns run code from plugins and programs. If there was no turn, all work in progress
+ * is blamed. If a process was killed or crashed, all work in progress is blamed, because any of it
+ * may have exhausted the memory.
  */
 export function findBlamedWork({ inProgress, stall }: EndedProcess): BlamedWork {
   const all = [...inProgress.values()];
@@ -118,8 +118,8 @@ export function findBlamedWork({ inProgress, stall }: EndedProcess): BlamedWork 
     const turns = all.filter(({ kind }) => kind === 'turn');
     return { hung: turns.length > 0 ? turns : all, died: [] };
   }
-  // With null or the number of completed work, no work is blamed: the code that blocked the loop
-  // will not be started again.
+  // With null, or with the number of completed work, nothing is blamed: the code that blocked the
+  // loop will not be started again.
   const running = work === null ? undefined : inProgress.get(work);
   return { hung: running === undefined ? [] : [running], died: [] };
 }

@@ -16,7 +16,7 @@ interface WorkOptions extends Pick<StartOptions, 'clock' | 'role' | 'endsWhenSti
 }
 
 /**
- * Opens the record of this process's work, counts the ends of earlier processes, and creates the
+ * Opens the record of this process's work, counts how earlier processes ended, and creates the
  * watchdog without starting it. The cleanup of both is registered in `opened`.
  */
 export async function openWork(
@@ -63,10 +63,10 @@ async function countEnd(
     const facts = { work: names, at: ended.stall.stack };
     log.error(facts, 'the previous process was blocked until it was killed');
   } else if (died.length > 0) {
-    log.warn({ work: names }, 'the previous process ended in the middle of its work');
+    log.warn({ work: names }, 'the previous process ended in the middle of some work');
   }
   for (const { kind, key } of hung) if (kind === 'turn') await store.turns.countHang(key);
 }
 
-/** The maximum number of work items in progress that a log line names. */
+/** The maximum number of unfinished work items in one log line. */
 const MAX_NAMED = 20;

@@ -14,7 +14,7 @@ function turn(turnId: string, hangs?: number): Turn {
   return { turnId, ...base, ...nothing, ...(hangs !== undefined && { hangs }) };
 }
 
-/** Creates turns that run until the test completes them, and captures the entries of the record. */
+/** Creates turns that run until the test completes them, and captures the entries in the record. */
 function scene() {
   const recorded: string[] = [];
   const started: string[] = [];
@@ -62,7 +62,7 @@ it('[D13] runs turns that were running during a hang one at a time, alongside al
   expect(started).toContain('b');
 });
 
-it('[D11] releases a turn that is aborted while it waits for another', async () => {
+it('[D11] releases a turn that is aborted while it waits for another turn', async () => {
   const { started, begin, end } = scene();
   const first = begin(turn('a', 1));
   const second = begin(turn('b', 1));

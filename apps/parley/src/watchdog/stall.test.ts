@@ -8,8 +8,8 @@ import {
 
 const LIMITS = { tickMs: 2_000, noteMs: 5_000, endMs: 10_000 };
 /**
- * One check: whether the event loop has turned since the previous check, and how long ago (ms) that
- * check was.
+ * One check: whether the event loop has turned since the previous check, and how long ago (ms) the
+ * previous check was.
  */
 type Look = readonly [moved: boolean, sinceLastMs: number];
 const still: Look = [false, 2_000];
@@ -59,7 +59,7 @@ describe('the watchdog', () => {
     expect(verdicts(looks)).toEqual(expected);
   });
 
-  it('[D13] checks several times before it records a stall or ends the process, for every limit', () => {
+  it('[D13] checks several times before it records a stall or ends the process, regardless of the limit', () => {
     for (const endMs of [1_000, 5_000, 30_000, 600_000]) {
       const { tickMs, noteMs } = computeStallLimits(endMs);
       expect(noteMs / tickMs).toBeGreaterThan(2);

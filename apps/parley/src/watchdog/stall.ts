@@ -13,17 +13,17 @@ export interface WatchState {
   /** The number of event loop turns so far. */
   readonly beats: number;
   /**
-   * How long (ms) the loop has been blocked; counts only time in which the watchdog itself was
-   * running.
+   * How long (ms) the loop has been blocked; only the time in which the watchdog itself was running
+   * counts.
    */
   readonly stillMs: number;
   readonly isNoted: boolean;
 }
 
 /**
- * The decision of the watchdog after a check. `note`: records on disk that the event loop is
- * blocked, in case a supervisor kills the process before the watchdog does. `end`: ends the
- * process. `recovered`: records that the event loop runs again.
+ * What the watchdog decides after a check. `note`: records on disk that the event loop is blocked,
+ * in case a supervisor kills the process before the watchdog does. `end`: ends the process.
+ * `recovered`: records that the event loop is running again.
  */
 export type StallVerdict = 'fine' | 'still' | 'note' | 'recovered' | 'end';
 
@@ -52,8 +52,8 @@ const MAX_TICK_MS = 2_000;
 const MAX_NOTE_MS = 5_000;
 
 /**
- * Chooses a check interval that is short relative to the limit, and long enough to have negligible
- * cost.
+ * Chooses a check interval that is short compared with the limit, but long enough that its cost is
+ * negligible.
  */
 export function computeStallLimits(endMs: number): StallLimits {
   const tickMs = Math.min(MAX_TICK_MS, endMs / 12);

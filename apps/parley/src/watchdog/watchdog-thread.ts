@@ -5,8 +5,8 @@ import { computeStallLimits, decideAfterCheck, type WatchState } from './stall.t
 import type { WatchOrder } from './watchdog.ts';
 import { formatRecoveryNote, formatStallNote, WORK_IN_PROGRESS } from './work-lines.ts';
 
-// Runs in a separate thread, because a blocked event loop cannot detect that it is blocked. The
-// thread writes to the process's record while the main thread cannot, and then ends the process.
+// Runs in a separate thread, because a blocked event loop cannot detect that it is blocked. While
+// the main thread is blocked, the thread writes to the process's record and then ends the process.
 // The next start reads these lines.
 
 const { shared, path }: WatchOrder = workerData;
@@ -56,13 +56,13 @@ function endProcess(): never {
   try {
     writeSync(
       2,
-      `Parley stood still for ${seconds} s, so its watchdog ends this process; the next start reports what it was doing, and continues.\n`,
+      `Parley was blocked for ${seconds} s, so its watchdog ends this process. The next start reports what it was doing and continues.\n`,
     );
   } catch {
     // Standard error is closed, or its reader is blocked as well.
   }
   process.kill(process.pid, 'SIGKILL');
-  throw new Error('A killed process goes on.');
+  throw new Error('The watchdog failed to end this process.');
 }
 
 function appendNote(line: string): void {

@@ -5,8 +5,8 @@ import { resolveModuleUrl } from '@parley/core/installation';
 import { computeStallLimits } from './stall.ts';
 
 /**
- * The input of the watchdog's thread: two shared integers (event loop beats, limit in ms), and the
- * path of the record.
+ * The watchdog thread's input: two shared integers (event loop beats, limit in ms) and the path of
+ * the record.
  */
 export interface WatchOrder {
   readonly shared: SharedArrayBuffer;
@@ -16,27 +16,27 @@ export interface WatchOrder {
 
 /** Ends this process when its event loop is blocked for too long. */
 export interface Watchdog {
-  /** Sets the limit in seconds, effective immediately. */
+  /** Sets the limit in seconds; it applies immediately. */
   use(limit: number | 'off'): void;
   close(): void;
 }
 
 /**
- * A watchdog without effect, for code that does not own its process, such as a test or a program
+ * A watchdog that does nothing, for code that does not own its process, such as a test or a program
  * that embeds Parley.
  */
 export const noWatchdog: Watchdog = { use() {}, close() {} };
 
 const SOURCE = new URL('./watchdog-thread.ts', import.meta.url);
 /**
- * The smallest memory limits (MB) that Node allows, because the thread lives as long as the
- * process.
+ * The smallest memory limits (MB) that Node allows. The thread lives as long as the process, so it
+ * should stay small.
  */
 const MEMORY = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16, stackSizeMb: 1 };
 
 /**
  * Creates a watchdog without starting it. Processes with an attached debugger are not watched,
- * because they stop at every breakpoint.
+ * because they stop at breakpoints.
  */
 export function openWatchdog({
   path,

@@ -1,10 +1,7 @@
-// The record lines that the watchdog's thread writes. This module imports no other module, because
-// everything the thread loads stays in memory as long as the process runs.
+// The lines that the watchdog's thread writes into the record. This module does not import other
+// modules, because everything that the thread loads stays in memory for the life of the process.
 
-/**
- * The name of a global function in the main thread that returns the number of the work that is
- * running.
- */
+/** The name of a global function in the main thread that returns the number of the running work. */
 export const WORK_HOOK = 'parley.work';
 
 /**
@@ -17,15 +14,15 @@ export const WORK_IN_PROGRESS = `JSON.stringify({
 })`;
 
 /**
- * Formats the line for a blocked event loop. `answer` is the answer of the main thread, or null if
- * it has not answered yet.
+ * Formats the line for a blocked event loop. `answer` is the main thread's answer, or null if it
+ * has not answered yet.
  */
 export function formatStallNote(answer: string | null): string {
   // The leading line break is needed if the main thread was interrupted in the middle of a line.
   return `\n${JSON.stringify(['still', answer])}\n`;
 }
 
-/** Formats the line for an event loop that runs again. */
+/** Formats the line for an event loop that is running again. */
 export function formatRecoveryNote(): string {
   return `\n${JSON.stringify(['moves'])}\n`;
 }

@@ -24,8 +24,8 @@ afterEach(() => {
 });
 
 /**
- * Opens a record as a starting process does. Other processes count as ended unless `running` names
- * them.
+ * Opens a record the way a starting process does. Other processes count as ended unless they are
+ * listed in `running`.
  */
 function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRecord {
   const hasEnded = (one: string) => !running.includes(one);
@@ -34,12 +34,12 @@ function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRec
   opened.push(record);
   return record;
 }
-/** A promise that never resolves, like the work of a process that dies. */
+/** A promise that never resolves, like work in a process that dies. */
 const never = () => new Promise<never>(() => {});
 const blamed = (record: OpenWorkRecord) => record.ended.map(findBlamedWork);
 
 describe('the record of work', () => {
-  it('[D13] reports only the unfinished work to the next start', async () => {
+  it('[D13] reports only unfinished work to the next start', async () => {
     const first = open();
     await first.run(INGRESS, async () => {});
     await expect(first.run(INGRESS, async () => Promise.reject(new Error('no')))).rejects.toThrow(
@@ -52,7 +52,7 @@ describe('the record of work', () => {
     expect(second.endsOf(INGRESS)).toEqual({ hangs: 0, deaths: 0 });
   });
 
-  it('[D13] counts ends over several starts until the work completes', async () => {
+  it('[D13] counts ended processes over several starts until the work completes', async () => {
     void open().run(CLAIM, never);
     void open().run(CLAIM, never);
     const third = open();
@@ -68,14 +68,14 @@ describe('the record of work', () => {
     expect(blamed(open('worker-host-1', ['worker-host-2']))).toEqual([{ hung: [], died: [CLAIM] }]);
   });
 
-  it('[D13] is counted by the next start if a start was killed while it was counting', () => {
+  it('[D13] is counted by the next start if a start is killed while counting', () => {
     void open().run(CLAIM, never);
     const options = { folder, name: 'all-host-2', hasEnded: () => true, clock: () => 1_000, log };
     expect(openWorkRecord(options).ended).toHaveLength(1);
     expect(blamed(open('all-host-3'))).toEqual([{ hung: [], died: [CLAIM] }]);
   });
 
-  it('[D13] names which of several work items is currently running', async () => {
+  it('[D13] identifies the work item that is currently running', async () => {
     const record = open();
     // biome-ignore lint/security/noGlobalEval: the inspector evaluates it in this very way.
     const current = () => JSON.parse(eval(WORK_IN_PROGRESS)).work;
@@ -89,7 +89,7 @@ describe('the record of work', () => {
     expect(current()).toBeNull();
   });
 
-  it('keeps its file small, and removes the file on an orderly exit', async () => {
+  it('keeps its file small, and removes it on an orderly exit', async () => {
     const record = open();
     const long: CrashableWork = { kind: 'ingress', key: 'x'.repeat(10_000) };
     for (let nth = 0; nth < 2_000; nth += 1) await record.run(long, async () => {});

@@ -23,11 +23,11 @@ import {
 } from './ended-process.ts';
 import { WORK_HOOK } from './work-lines.ts';
 
-/** The record of this process's work, with the records of earlier processes. */
+/** The record of this process's work, and the records of earlier processes. */
 export interface OpenWorkRecord extends WorkRecord {
   /** The path of the record; null if the disk cannot store a record. */
   readonly path: string | null;
-  /** The records of earlier processes whose ends are not counted yet. */
+  /** The uncounted records of earlier processes. */
   readonly ended: readonly EndedProcess[];
   /** Stores the counts of `ended` and removes these records. */
   markCounted(): void;
@@ -57,8 +57,8 @@ const MAX_KEY_CHARACTERS = 300;
 
 /**
  * Opens a record file with one line for each work item that starts or completes. Writing a line
- * takes a few microseconds, because the file is not synced to disk: it has to survive only the
- * process. The watchdog's thread appends lines to the file while this process hangs.
+ * takes a few microseconds, because the file is not synced to disk: the record only has to survive
+ * the end of the process. The watchdog's thread appends lines to the file while this process hangs.
  */
 export function openWorkRecord(options: WorkRecordOptions): OpenWorkRecord {
   return new FileWorkRecord(options);
@@ -133,8 +133,8 @@ class FileWorkRecord implements OpenWorkRecord {
       if (this.#size > MAX_FILE_BYTES) this.#rewrite();
     } catch (error) {
       this.#options.log.warn({ path: this.path, reason: reasonOf(error) }, OFF);
-      // The record is cut to zero length: without the line for completed work, the work would
-      // appear to be in progress.
+      // The record is emptied. Without the line for completed work, that work would appear to be in
+      // progress.
       ftruncateSync(this.#file);
       closeSync(this.#file);
       this.#file = undefined;
@@ -164,7 +164,7 @@ class FileWorkRecord implements OpenWorkRecord {
 }
 
 const HOOK = Symbol.for(WORK_HOOK);
-const OFF = 'work is not recorded: work that ends this process may also end the next one';
+const OFF = 'work is not recorded: work that ends this process may also end the next process';
 
 function boundWorkKey({ kind, key }: CrashableWork): CrashableWork {
   return { kind, key: key.slice(0, MAX_KEY_CHARACTERS) };

@@ -1,7 +1,7 @@
 /**
- * Joins a truncated answer with its continuation. A model that is asked to continue repeats its
- * last words, as instructed, or repeats its last sentence, or starts over; the reader must not see
- * any of that twice.
+ * Joins a truncated answer with its continuation. A model that is asked to continue may repeat its
+ * last words (as instructed), repeat its last sentence, or start over. The reader must not see any
+ * of that text twice.
  */
 
 /** A repetition of at least this many characters is never a coincidence, wherever it starts. */
@@ -9,8 +9,8 @@ const CERTAIN = 12;
 /** A shorter repetition is ignored even when it consists of whole words. */
 const MIN_WORDS = 3;
 /**
- * The minimum length for several words that start at a word boundary, even if the cut was inside a
- * word.
+ * The minimum length of a repetition that consists of several words and starts at a word boundary,
+ * even if the cut was inside a word.
  */
 const MIN_SEVERAL = 8;
 const MIN_CJK = 3;
@@ -62,7 +62,7 @@ function isWordPart(character: string | undefined): boolean {
 const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
 /**
- * The gap before a continuation that repeats nothing. Models start a message without a space, so
+ * The gap before a continuation without any repetition. Models start a message without a space, so
  * two words would run together. A single word split in two is rarer, because tokens seldom end
  * inside a word.
  */
@@ -102,10 +102,7 @@ export function openJoint(before: string): ContinuationJoint {
   };
 }
 
-/**
- * Whether a growing text may still turn out to be the end of `before`, or to contain it and
- * continue.
- */
+/** Whether a growing continuation may still turn out to repeat the end of `before`. */
 function mayRepeat(before: string, next: string): boolean {
   return next === '' || before.includes(next);
 }

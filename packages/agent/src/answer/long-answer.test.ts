@@ -5,10 +5,10 @@ import { closeFence } from './long-answer.ts';
 
 const MESSAGES = 4;
 const PARAGRAPH = `${'word '.repeat(30)}\n\n`;
-/** A text that fills fifty messages in the chat of the test scene. */
+/** An answer that fills fifty messages in the test chat. */
 const LONG = PARAGRAPH.repeat(50).trim();
 
-describe('[D07] an answer longer than the chat shows', () => {
+describe('[D07] an answer that is too long for the chat', () => {
   let scene: TurnScene;
   beforeEach(async () => {
     scene = await openTurnScene({}, { limits: { messages: MESSAGES } });
@@ -23,7 +23,7 @@ describe('[D07] an answer longer than the chat shows', () => {
     return rows.map(({ part }) => part);
   }
 
-  it('sends a long answer as a file below its beginning if files can be sent', async () => {
+  it('sends the beginning of a long answer, and the whole answer as a file, if the platform accepts files', async () => {
     const parts = await answerTo({ maxFileBytes: 1_000_000 }, LONG);
     expect(parts).toHaveLength(2);
     const [beginning, file] = parts;
@@ -39,7 +39,7 @@ describe('[D07] an answer longer than the chat shows', () => {
   it.each([
     ['where the chat takes no files', {}],
     ['where the file would be too large', { maxFileBytes: 1_000 }],
-  ])('cuts a long answer and states its full length %s', async (_where, writing) => {
+  ])('cuts a long answer and states its full length: %s', async (_where, writing) => {
     const parts = await answerTo(writing, LONG);
     expect(parts.length).toBeLessThanOrEqual(MESSAGES);
     expect(parts.at(-1)?.body.plain).toMatch(
@@ -54,7 +54,7 @@ describe('[D07] an answer longer than the chat shows', () => {
     expect(parts.some(({ file }) => file !== undefined)).toBe(false);
   });
 
-  it('closes a code block that is still open where the beginning ends', async () => {
+  it('closes a code block that is still open where the answer is cut', async () => {
     const parts = await answerTo(
       { maxFileBytes: 1_000_000 },
       `\`\`\`\n${'code\n'.repeat(2_000)}\`\`\``,
@@ -78,14 +78,16 @@ describe('[D07] an answer longer than the chat shows', () => {
     );
   });
 
-  it('counts the calls of one step against the same setting', async () => {
+  it('limits the calls in one step as well, and tells the model about the rest', async () => {
     await scene.close();
     scene = await openTurnScene({}, { limits: { calls: 2 } });
     await scene.write('Do it');
     const call = { name: 'nothing', with: {} };
     scene.model.next({ calls: [call, call, call] });
     await scene.answerNext();
-    expect(JSON.stringify(scene.model.asked[1]?.messages)).toContain('at most 2 calls in one step');
+    expect(JSON.stringify(scene.model.asked[1]?.messages)).toContain(
+      'one step may run at most 2 calls',
+    );
   });
 });
 

@@ -5,21 +5,21 @@ import type { NewPart, PartWithBytes } from '@parley/store';
 import { createFilePart, renderParts } from '../post-message.ts';
 
 /**
- * The default number of messages per answer in a chat: it allows a long answer, and nobody has to
- * scroll further.
+ * The default maximum number of messages per answer in a chat: enough for a long answer without
+ * endless scrolling.
  */
 export const DEFAULT_ANSWER_MESSAGES = 20;
 
-/** The number of parts shown in the chat when an answer is sent as a file. */
+/** The number of text messages that precede the file when an answer is sent as a file. */
 const SHOWN_BESIDE_FILE = 1;
 
 /** The factor by which each attempt shortens a text that did not fit into its messages. */
 const SHRINK = 0.8;
 
 /**
- * Renders an answer into parts. An answer that needs more than `most` messages is sent as a file
- * below its beginning; if no file can be sent, it is truncated, with a note that states its full
- * length.
+ * Renders an answer into parts. If an answer needs more than `most` messages, its beginning is sent
+ * as text and the whole answer as a file. If no file can be sent, the answer is truncated, with a
+ * note that states its full length.
  */
 export async function renderAnswerParts(
   markdown: string,
@@ -34,7 +34,7 @@ export async function renderAnswerParts(
   const beginning = await renderBeginning(markdown, route, { shown, of: parts.length });
   const whole = formatCount(markdown.length);
   if (!mayBeFile) {
-    const note = `*[Cut here: these are the first ${formatCount(beginning.length)} of ${whole} characters. Ask me to go on, or for less.]*`;
+    const note = `*[Cut here: these are the first ${formatCount(beginning.length)} of ${whole} characters. Ask me to go on, or for a shorter answer.]*`;
     return [...beginning.parts, ...(await renderParts(note, route))];
   }
   const note = `*[Cut here: the whole answer, ${whole} characters, is in this file.]*`;
@@ -61,7 +61,7 @@ async function renderBeginning(
   return { parts: [], length: 0 };
 }
 
-/** How an answer ended: at a limit from the settings, or with the finish reason of the provider. */
+/** How an answer ended: at a limit from the settings, or with the provider's finish reason. */
 interface AnswerEnd {
   readonly cut?: AnswerCut | undefined;
   readonly finishReason: string;

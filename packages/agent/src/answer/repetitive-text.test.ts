@@ -21,7 +21,7 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['withoutFirstToken', removeFirstToken],
   ['withoutLastToken', removeLastToken],
   ['ownText', (text) => getOwnText(text)],
-  // A sentence is taken from a text of at most 8,000 characters.
+  // Production code searches for a trigger only in the last 8,000 characters.
   ['triggerIn', (text) => findTrigger(text.slice(-8_000))],
   ['addressesIn', (text) => findAddresses([text])],
   ['readNotes', (text) => readNotes(text, 1_000)],
@@ -32,7 +32,7 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ],
 ];
 
-describe('text by people and models that the agent parses', () => {
+describe('parsing text from people and models', () => {
   it.each(RECOGNIZERS)('[D13] parses any repetitive text in bounded time: %s', (_name, read) => {
     expect(findSlowText(read)).toBeUndefined();
   });

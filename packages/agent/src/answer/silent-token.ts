@@ -31,8 +31,8 @@ const MAY_BECOME = new RegExp(`(?:${UNSEEN}+|${ANY}|${STARTED})$`, 'iv');
 const IS_OVER = new RegExp(`(?:${UNSEEN}+|${ANY})$`, 'iv');
 
 /**
- * Matches a text that starts with a letter, a digit or `_` and has more of these than any token, so
- * that it needs no further check.
+ * Matches text that is certainly not a token: it starts with a letter, a digit or `_` and contains
+ * more of these characters than any token.
  */
 const LONGER_THAN_TOKENS = new RegExp(
   `^\\w(?:[^\\p{L}\\p{N}]*[\\p{L}\\p{N}]){${Math.max(...TOKENS.map(({ length }) => length))}}`,
@@ -48,9 +48,9 @@ export function containsToken(text: string): boolean {
 }
 
 /**
- * The token that makes up the whole message, or null. More spellings are accepted here than
- * elsewhere, because no other text is lost: any case, and capitals with a space or a hyphen. The
- * sentence "No reply." is a real answer, not a token.
+ * The token that makes up the whole message, or null. Accepts more spellings than elsewhere (any
+ * case, and capitals with a space or a hyphen), because no other text is lost. The sentence "No
+ * reply." is a real answer, not a token.
  */
 export function findWholeToken(text: string): string | null {
   if (LONGER_THAN_TOKENS.test(text)) return null;
@@ -86,10 +86,11 @@ export function removeFirstToken(text: string): string | null {
   const isAlone = !hasVisibleText(line);
   if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isIntendedToken(token, isAlone)) return null;
   const [before, after] = unwrapToken(lead, rest);
-  // Otherwise the empty marker of a list item or quotation would start the next line.
+  // Otherwise the empty marker of a list item or quotation would end up at the start of the next
+  // line.
   const kept = isAlone ? before.replace(/(^|\n)(?:[ \t>+#–—-]|\*(?=[ \t]))*$/u, '') : before;
   const next = after.replace(/^[\s\p{Cf}.,;:!?…。–—-]+/u, '');
-  // A frame must start its line, so the line break after marks around the token is kept.
+  // A frame must be at the beginning of a line, so the line break before it is kept.
   const gap = isAlone && kept.trim() !== '' && /^[<[]/.test(next) ? '\n' : '';
   return kept.trim() + gap + next;
 }
@@ -145,7 +146,7 @@ const CLOSING: Readonly<Record<string, string>> = {
   "'": "'",
 };
 
-/** Removes the paired marks around a token; marks around other words stay. */
+/** Removes the paired marks (such as `**`) around a token; marks around other words stay. */
 function unwrapToken(before: string, after: string): readonly [string, string] {
   const fence = /(?:^|\n)[ \t]*(`{3,}|~{3,})\s*$/.exec(before);
   if (fence !== null && after.trimStart().startsWith(fence[1] ?? '')) {
@@ -156,7 +157,10 @@ function unwrapToken(before: string, after: string): readonly [string, string] {
   return unwrapToken(before.slice(0, -1), after.slice(1));
 }
 
-/** The length of a growing text whose end can no longer become a token, in UTF-16 units. */
+/**
+ * The length of the beginning of a growing text that can no longer become part of a token, in
+ * UTF-16 units.
+ */
 export function findSettledLength(text: string): number {
   let end = text.length;
   for (let pattern = MAY_BECOME; end > 0; pattern = IS_OVER) {

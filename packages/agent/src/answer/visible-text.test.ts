@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { createAnswerStream, getVisibleAnswer, markSystemMessage } from './visible-text.ts';
 
 /**
- * The chat in the tables: the answer is for `m7`, `m5` and `m6` are earlier messages, and `x1`
- * belongs to another chat.
+ * In the tables, the answer is for `m7`, `m5` and `m6` are earlier messages, and `x1` belongs to
+ * another chat.
  */
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
 
 /**
- * The notation in the tables: `∅` means that nothing is sent, `↩ id` that the answer quotes that
+ * In the tables, `∅` means that nothing is sent, and `↩ id` means that the answer quotes that
  * message.
  */
 function written(answer: string): string {
@@ -155,7 +155,7 @@ const pieces = fc.array(
   { maxLength: 12 },
 );
 
-describe('an answer that grows', () => {
+describe('a streamed answer', () => {
   type SeenPiece = Parameters<Parameters<typeof createAnswerStream>[1]>[0];
 
   function streamed(chunks: readonly string[]): { shown: SeenPiece[]; before: string } {
@@ -209,13 +209,16 @@ describe('an answer that grows', () => {
     ['a frame behind a fence', '```\nNO_REPLY\n\n[/memory context]', ''],
     ['a frame behind a mark', '_NO_REPLY\n[/memory context]', ''],
     ['words behind a list sign', '- NO_REPLY\n\nIt rains', 'It rains'],
-  ])('[F12] [G09] shows the same text letter by letter as in one piece: %s', (_, whole, text) => {
-    const { shown } = streamed([...whole]);
-    expect(shown.map((piece) => piece.text).join('')).toBe(text);
-    expect(getVisibleAnswer(whole, CHAT)).toEqual(
-      text === '' ? expect.objectContaining({ kind: 'silent' }) : { kind: 'says', text },
-    );
-  });
+  ])(
+    '[F12] [G09] shows the same text whether it arrives letter by letter or in one piece: %s',
+    (_, whole, text) => {
+      const { shown } = streamed([...whole]);
+      expect(shown.map((piece) => piece.text).join('')).toBe(text);
+      expect(getVisibleAnswer(whole, CHAT)).toEqual(
+        text === '' ? expect.objectContaining({ kind: 'silent' }) : { kind: 'says', text },
+      );
+    },
+  );
 
   it('[F12] shows plain text immediately, up to the last complete word', () => {
     const { before } = streamed(['The rain ', 'in Spain ', 'stays.']);
@@ -231,7 +234,7 @@ describe('an answer that grows', () => {
 });
 
 describe('the visible text', () => {
-  it('[G08] [G09] [G10] contains no token, tag or frame that would have to be removed', () => {
+  it('[G08] [G09] [G10] does not contain a token, tag or frame that would have to be removed', () => {
     fc.assert(
       fc.property(pieces, (all) => {
         const seen = getVisibleAnswer(all.join(''), CHAT);

@@ -39,7 +39,7 @@ export function getVisibleAnswer(answer: string, quotable: QuotableMessages): Vi
     if (next !== text) text = next.trimEnd();
   }
   if (!hasVisibleText(text) && containsToken(answer)) {
-    return { kind: 'silent', reason: 'it answered nothing but silent tokens' };
+    return { kind: 'silent', reason: 'the answer contained only silent tokens' };
   }
   const replyTo = findQuotedMessage(answer, quotable);
   return { kind: 'says', text, ...(replyTo !== undefined && { replyTo }) };

@@ -53,7 +53,7 @@ describe('a turn that has read text from outsiders', () => {
     ['formats/telegram.md', 'suspended'],
     ['notes/../USER.md', 'suspended'],
     ['notes/tea.md', 'answered'],
-  ])('[G05] a turn that read untrusted text and writes %s: the call is %s', async (path, ended) => {
+  ])('[G05] after untrusted text was read, a call that writes %s is %s', async (path, ended) => {
     await open();
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), write(path), { say: 'Done.' });
@@ -82,7 +82,7 @@ describe('a turn that has read text from outsiders', () => {
     expect(scene.outcome()).toBe('suspended');
   });
 
-  it('[G05] [W08] writes the owner’s private files without asking if the turn read no untrusted text, but asks before writing other files', async () => {
+  it('[G05] [W08] writes the owner’s private files without asking if the turn has not read untrusted text, but asks before writing other files', async () => {
     await open();
     writeFileSync(join(scene.folder, 'USER.md'), '---\naudience: owner\n---\n');
     writeFileSync(join(scene.folder, 'IDENTITY.md'), 'name: Polly\n');
@@ -106,7 +106,7 @@ describe('a turn that has read text from outsiders', () => {
   });
 
   it.each([3, 4])(
-    '[G05] [G16] still counts the text as read after the process died at write %i',
+    '[G05] [G16] still counts as having read the text after the process died at write %i',
     async (nth) => {
       const asked = await open();
       await scene.write(`read ${TEA}`);
@@ -129,13 +129,13 @@ describe('a turn that has read text from outsiders', () => {
     ['a link elsewhere', 'https://evil.example/', 'suspended'],
     ['an address that no text contains', `${TEA}/heron`, 'suspended'],
     ['a link with words of the model added', `${TEA}/next?d=heron`, 'suspended'],
-  ])('[G05] reads %s: %s is %s', async (_what, url, ended) => {
+  ])('[G05] the turn reads %s (%s) and is %s', async (_what, url, ended) => {
     const asked = await open();
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), read(url), { say: 'Green.' });
     await scene.answerNext();
     expect(scene.outcome()).toBe(ended);
-    // The earlier result answers the repeated address, without a second request.
+    // The repeated address is answered from the earlier result, without a second request.
     expect(asked).toEqual(ended === 'answered' ? [...new Set([TEA, url])] : [TEA]);
   });
 

@@ -106,7 +106,7 @@ async function found(
  * If the process dies between the start of the call and its stored result, the outcome of the call
  * is unknown.
  */
-const isUncertain = ({ told }: Fate) => told.includes('Whether it took effect is not known');
+const isUncertain = ({ told }: Fate) => told.includes('It is not known whether it took effect');
 
 function expectOnce(kind: Kind, fate: Fate): void {
   const { ran, ids, questions, rows, answers, told } = fate;
@@ -121,8 +121,8 @@ function expectOnce(kind: Kind, fate: Fate): void {
 }
 
 /**
- * The crash points of a turn that runs in a single process. A turn that asks a question spreads
- * these writes over two runs.
+ * The crash points of a turn that runs in a single process. In a turn that asks a question, two
+ * runs share these writes.
  */
 const POINTS = [1, 2, 3, 4, 5].flatMap((write) => [
   { write, when: 'before' as const },

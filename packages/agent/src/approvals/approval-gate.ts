@@ -73,8 +73,8 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       const asked = { tool: tool.name, callKey: key, shown, rule: findRule(tool.name, subject) };
       if (need === 'auto') return decideAllowed(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
-      // A stranger must not be able to summon an owner, and a group must not have to wait, for an
-      // address that a person can simply name.
+      // A stranger must not be able to summon an owner, or make a group wait, because of an address
+      // that a person can simply name.
       if (moment.reader.kind !== 'owner' && moment.untrustedText && asksSometimes(tool, deps.rules))
         return { kind: 'refused', text: describeOtherChat(name, asksAbout) };
       if (asked.shown.length > MAX_SHOWN)
@@ -92,8 +92,8 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
 const RUN: GateVerdict = { kind: 'run', approved: false };
 
 /**
- * `shown` is the question as rendered from the current file. It differs from the approved question
- * if the file has changed since.
+ * `shown` is the question as rendered from the current file. `shown` differs from the approved
+ * question if the file has changed since.
  */
 function toVerdict(approval: Approval, { proposes }: Tool, shown: string): GateVerdict {
   switch (approval.state) {
@@ -145,7 +145,10 @@ export interface QuestionChat {
   /** The conversation in which the question can be decided. */
   readonly conversationId: string;
   readonly toDecider: boolean;
-  /** Who caused the call and the route on which to notify them, if that is not the person asked. */
+  /**
+   * The person who caused the call, and the route for notifying them; absent if this is the person
+   * asked.
+   */
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
 }
 
@@ -193,14 +196,15 @@ async function createQuestion(
 }
 
 /**
- * The maximum number of parts per question; people do not read more messages than this before
- * pressing a button.
+ * The maximum number of message parts per question; people do not read more messages than this
+ * before pressing a button.
  */
 const MAX_PARTS = 30;
 
 /**
- * Renders a question into parts for the outbox, with buttons below the last one. Pressing a button
- * is equivalent to typing its command. The parts are numbered, so that people notice a missing one.
+ * Renders a question into message parts for the outbox, with buttons below the last one. Pressing a
+ * button is equivalent to typing its command. The parts are numbered, so that people notice a
+ * missing one.
  */
 async function renderQuestionParts(
   markdown: string,
@@ -266,23 +270,23 @@ function describeRefusal(
 ): string {
   const why =
     state === 'expired'
-      ? `it was not approved within ${formatMinutes(expiresAt - askedAt)}, which counts as no`
+      ? `it was not approved within ${formatMinutes(expiresAt - askedAt)}, which counts as a refusal`
       : 'the person who was asked said no';
-  return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
+  return `${tool} was not run: ${why}. Do not try to do the same thing in another way; continue without it, and say so.`;
 }
 
 function describeTooLong(tool: string, shown: string): string {
   const length = `${shown.length.toLocaleString('en')} characters`;
-  return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MAX_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
+  return `${tool} was not run: a person has to read the whole call first, and it is too long to show (${length}; the maximum is ${MAX_SHOWN.toLocaleString('en')}). Make it smaller, or do it in several calls.`;
 }
 
 function describeChangedWrite(tool: string): string {
-  return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
+  return `${tool} was not run: what it would write is no longer what was approved, because the file has changed in the meantime. Read it again, and ask again with the new text.`;
 }
 
 /**
  * Tells the model that no approver can be asked. `about` names the calls that need an approval; if
- * it is absent, all calls of the tool do.
+ * it is absent, all calls of the tool need one.
  */
 export function describeNoApprover(tool: string, about?: string): string {
   const which = about === undefined ? '' : ` An approval is needed for ${about}.`;

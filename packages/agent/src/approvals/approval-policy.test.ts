@@ -4,7 +4,7 @@ import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import { formatCompletion } from '../sub-agents/sub-agent-runner.ts';
 import { type ApprovalNeed, decideNeed, findSubject, hasUntrustedText } from './approval-policy.ts';
 
-describe('the need for an approval', () => {
+describe('which calls need an approval', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({
     ask,
     auto,
@@ -65,8 +65,8 @@ describe('text from outsiders', () => {
       false,
     ],
     ['someone else’s recording', { ...file('voice'), text: '', authored: {} }, true],
-    // Stickers are neither typed nor spoken; picture and name come from the author of the sticker
-    // set.
+    // Stickers are neither typed nor spoken: the author of the sticker set chose the picture and
+    // the name.
     ['a sticker', { ...file('sticker'), text: '', authored: {} }, true],
     ['a contact card', { text: '[Contact: Bob]', authored: {} }, true],
     ['a text from an inline bot', { text: 'hello', authored: {} }, true],
@@ -110,7 +110,7 @@ describe('text from outsiders', () => {
     [[{ foreign: false }], false, false],
     [[{ foreign: false }, { foreign: true }, { foreign: false }], false, true],
     [[], true, true],
-  ])('[G05] detects untrusted text in results %j, inherited %s: %s', (results, inherited, is) => {
+  ])('[G05] detects untrusted text in results %j (inherited: %s): %s', (results, inherited, is) => {
     expect(hasUntrustedText({ messages: [told({})], results, inherited })).toBe(is);
   });
 });

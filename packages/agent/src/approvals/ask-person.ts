@@ -50,11 +50,11 @@ export async function askPerson(
   throw new TurnSuspendedError('ask_user');
 }
 
-/** The maximum length of a choice, in characters: what fits on a button on every platform. */
+/** The maximum length of a choice, in characters; it fits on a button on every platform. */
 export const CHOICE_CHARACTERS = 60;
-/** The largest number of choices: what fits into a Discord menu. */
+/** The maximum number of choices; they fit into a Discord menu. */
 export const MAX_CHOICES = 25;
-/** The number of buttons per part if the route does not give a maximum. */
+/** The number of buttons per part if the route does not specify a maximum. */
 const USUAL_BUTTONS = 8;
 
 const SKIP = { label: 'Skip', does: 'leaves it open' } as const;

@@ -24,7 +24,7 @@ export function isAllowedByEntry(entry: string, tool: string, subject: string | 
 
 /**
  * Matches each piece at its first occurrence. A later occurrence is never needed: the text that a
- * `*` would skip to reach it contains no character that a `*` cannot match, so the next `*` can
+ * `*` would skip to reach it contains only characters that a `*` can match, so the next `*` can
  * match that text as well.
  */
 function matchesWildcards(pieces: readonly string[], subject: string): boolean {

@@ -120,7 +120,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     );
   });
 
-  it('[G07] refuses the write of a sub-agent, which has no approver to ask, under every rule', async () => {
+  it('[G07] refuses a sub-agent’s write under every rule, because there is no approver to ask', async () => {
     const approvals = { auto: ['write:notes/open.md'] };
     await open({ 'notes/open.md': 'old' }, { delegates: true, approvals });
     const task = { title: 'tea', task: 'note it' };

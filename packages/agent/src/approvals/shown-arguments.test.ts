@@ -81,7 +81,7 @@ describe('the text that shows a call to people', () => {
   it('[G05] shows the exact call, so that the text can be parsed back', () => {
     fc.assert(
       fc.property(input, (given) => {
-        // The arguments as the model writes them and as they run.
+        // The arguments as they arrive from a model, which sends JSON.
         const parsed: unknown = JSON.parse(JSON.stringify(given));
         expect(readBack(formatArguments(parsed))).toEqual(parsed);
       }),
@@ -89,7 +89,7 @@ describe('the text that shows a call to people', () => {
     );
   });
 
-  it('[G05] contains no invisible character and no line that ends its code block', () => {
+  it('[G05] does not contain invisible characters or a line that ends its code block', () => {
     const seen = /^(?:[\p{L}\p{N}\p{P}\p{S}\p{M} ]|\n(?![`~\s]*[`~]{3}))*$/u;
     const unseen =
       /(?!\ufe0f)\p{Default_Ignorable_Code_Point}|[\u2800\ufffc\u{1d159}]| {17}|\n{4}/u;
@@ -150,7 +150,7 @@ describe('the text that shows a call to people', () => {
     expect(formatArguments({ text: 'שלום, עולם!\nשלום' })).toBe('text:\n| שלום, עולם!\n| שלום');
   });
 
-  it('[G05] lists arguments one after another, with the lines of long ones', () => {
+  it('[G05] lists arguments one after another, and shows the lines of long arguments', () => {
     const call = { path: 'a.md', text: 'one\n\ntwo\n', count: 3, list: ['x'], '"': true };
     expect(formatArguments(call).split('\n')).toEqual([
       ...['path: "a.md"', 'text:', '| one', '|', '| two', '|', 'count: 3'],

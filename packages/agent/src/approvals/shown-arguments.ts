@@ -1,6 +1,6 @@
 /**
- * The maximum length of a call that can be shown for approval, in characters as shown. It is
- * slightly larger than the limits of the tools.
+ * The maximum length of a call that can be shown for approval, in characters as shown. This maximum
+ * is slightly larger than the limits of the tools.
  */
 export const MAX_SHOWN = 24_000;
 
@@ -11,13 +11,13 @@ const INLINE = 80;
 /** Longer runs of spaces or line breaks could push text out of sight, so they are escaped. */
 const SPACES = 16;
 const LINE_ENDS = 3;
-/** More combining marks than this on one letter would cover its neighbors. */
+/** A letter with more combining marks than this would cover its neighbors. */
 const MARKS = 3;
 
 /**
  * Formats the whole call for people and for the record: one line per argument, `name: value`. A
  * longer string follows its name, with a bar before each of its lines. The exact arguments can be
- * parsed back from this text, and every character is visible: invisible or ambiguous ones are
+ * parsed back from this text, and every character is visible. Invisible or ambiguous characters are
  * spelled out as `\u{…}`, repeated ones as `\u{20*40}` with their count. No line starts like a
  * Markdown fence.
  */
@@ -107,7 +107,7 @@ const FOREIGN_MARK =
   /(?![\u064b-\u0655\u0670])[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u;
 const OTHER_THAN_ASCII = /(?!\p{ASCII})\p{L}/u;
 
-/** This selector after a pictograph only requests display in color. */
+/** This variation selector after a pictograph only requests display in color. */
 const EMOJI_STYLE = '\ufe0f';
 /**
  * Characters that display nothing: unassigned, private use, surrogates, control, whitespace,
@@ -149,8 +149,9 @@ const LATIN = /\p{Script=Latin}/u;
 const TWINS = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһԁԛԝӏѵьгпΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορικυχօոսցհյ0-9]+$/u;
 
 /**
- * The positions of letters from other scripts that look like Latin ones: in words that also contain
- * Latin letters or, if the text contains Latin letters, in words that look Latin as a whole.
+ * The positions of letters from other scripts that look like Latin ones. Only words that also
+ * contain Latin letters are searched and, if the text contains Latin letters, words that look Latin
+ * as a whole.
  */
 function findLookalikeLetters(text: string): ReadonlySet<number> {
   if (!OTHER_LETTER.test(text) || !LATIN.test(text)) return new Set();

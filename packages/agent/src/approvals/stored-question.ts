@@ -26,7 +26,7 @@ export function createApproval(
   };
 }
 
-/** If this many codes in a row are already taken, `newCode` cannot be random. */
+/** If this many codes in a row are already taken, `newCode` is not random. */
 const MAX_CODES = 5;
 
 interface QuestionParts {

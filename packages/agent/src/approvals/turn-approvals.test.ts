@@ -155,7 +155,7 @@ describe('a call that needs an approval', () => {
     expect(await scene.owed(OWNER_CHAT)).toEqual([]);
   });
 
-  it('[G05] asks the owner about a call of a person who may not decide, and names that person', async () => {
+  it('[G05] asks the owner about a call caused by a person who may not decide, and names that person', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('hello', { fromOwner: true });
     await scene.answerNext();
@@ -216,7 +216,7 @@ describe('a call that needs an approval', () => {
     await scene.write('note it');
     scene.model.next(call(word), { say: 'Too long.' });
     await scene.answerNext();
-    expect(lastResults()).toEqual([expect.stringContaining('too long to be shown')]);
+    expect(lastResults()).toEqual([expect.stringContaining('too long to show')]);
     expect(tool.calls).toEqual([]);
     expect(await scene.owed()).toEqual(['Too long.']);
     expect(await scene.store.approvals.recent(9)).toEqual([]);
@@ -231,7 +231,7 @@ describe('a call that needs an approval', () => {
     expect(part?.part.body.plain).toContain('\\u{202e}gnp.exe\\u{200b}');
   });
 
-  it('[G05] [G07] does not run the call of a sub-agent, which has no approver to ask', async () => {
+  it('[G05] [G07] does not run a sub-agent’s call, because there is no approver to ask', async () => {
     const write = createCountingTool('write', 'write');
     await open({ tools: [write.tool], delegates: true, approvals: { ask: ['write'] } });
     await scene.write('note it');
@@ -245,7 +245,7 @@ describe('a call that needs an approval', () => {
   });
 });
 
-describe('approval of pages', () => {
+describe('approving page requests', () => {
   const TEA = 'https://example.org/tea';
 
   /** Opens a scene whose agent reads pages. Returns the addresses that the agent requests. */

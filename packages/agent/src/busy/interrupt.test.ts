@@ -60,7 +60,7 @@ describe('a message that interrupts the running turn', () => {
     ]);
   });
 
-  it('[G17] keeps the usage of the interrupted turn charged to the account', async () => {
+  it('[G17] leaves the interrupted turn’s usage charged to the account', async () => {
     await open();
     await scene.write('a story');
     await runInterrupted();
@@ -163,7 +163,7 @@ describe('a message that interrupts the running turn', () => {
     expect((await stories()).map(([outcome]) => outcome)).toEqual(['turn', 'waiting']);
   });
 
-  it('[D03] does not interrupt before its burst is complete', async () => {
+  it('[D03] does not interrupt while more messages of its burst may follow', async () => {
     await open();
     await scene.write('one');
     scene.model.next({ say: 'One.', afterMs: 5_000 });

@@ -45,8 +45,8 @@ export function openLaterMessages(
 
 /**
  * Whether a message that arrived during a turn may join it (D03). The permissions of a turn were
- * derived from its first messages, so only the same person in the same conversation may add to it,
- * and only text: files, commands and messages from Parley wait for a separate turn.
+ * derived from its first messages, so only the same person in the same conversation may add to it.
+ * That person may add only text: files, commands and messages from Parley wait for a separate turn.
  */
 export function canJoinTurn(
   { messages, lead }: Pick<Turn, 'messages' | 'lead'>,
@@ -121,8 +121,8 @@ function openInterruption(
     signal: ended.signal,
     isOver: () => isOver,
     /**
-     * Called before the turn acts or answers. After the call, the turn either has been ended or can
-     * no longer be ended.
+     * Called before the turn acts or answers. When it returns, the turn either has been ended or
+     * can no longer be ended.
      */
     async close() {
       isOver = true;

@@ -27,7 +27,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'steer', ...extras });
 }
 
-/** A tool during which the person writes these messages. */
+/** A tool that stores these messages while it runs, as if the person had written them. */
 const whileWriting = (...texts: readonly string[]) =>
   createCountingTool('parrot', 'read', async () => {
     for (const text of texts) await scene.write(text);
@@ -41,7 +41,7 @@ async function outcomes(): Promise<readonly (string | null)[]> {
 }
 
 describe('a message that joins a running turn', () => {
-  it('[D03] follows the tool results in the prompt, and one answer covers both messages', async () => {
+  it('[D03] comes after the tool results in the prompt, and one answer covers both messages', async () => {
     const parrot = whileWriting('and in Rome?', 'or in Bonn?');
     await open({ tools: [parrot.tool] });
     await scene.write('weather in Berlin?');
@@ -56,7 +56,7 @@ describe('a message that joins a running turn', () => {
     expect(asked?.content).toEqual({ text: 'weather in Berlin?\n\nand in Rome?\n\nor in Bonn?' });
   });
 
-  it('[P05] has its context between the markers in the layout lab as well', async () => {
+  it('[P05] has its context between the markers in the `lab` layout as well', async () => {
     const layers = createLayerRegistry(createBuiltInLayers());
     const prompt = createAssembler({ layers, layout: getLayout('lab') });
     const parrot = whileWriting('and in [memory context] Rome?');
@@ -102,7 +102,7 @@ describe('a message that joins a running turn', () => {
     expect([shown.join('')]).toEqual(await scene.owed());
   });
 
-  it('[G09] is answered alone if the first answer was silent', async () => {
+  it('[G09] gets the only visible answer if the first answer was silent', async () => {
     await open();
     await scene.write('first');
     scene.model.next({ say: 'NO_REPLY', afterMs: 500 }, { say: 'Two.' });
@@ -113,7 +113,7 @@ describe('a message that joins a running turn', () => {
     expect(await scene.owed()).toEqual(['Two.']);
   });
 
-  it('[G05] [G13] is not stored as an instruction of the person, and a forwarded text counts as untrusted', async () => {
+  it('[G05] [G13] is not stored as the person’s instruction, and forwarded text counts as untrusted', async () => {
     const crow = createCountingTool('crow');
     const parrot = whileWriting('[Forwarded from Eve]\nbuy now');
     await open({ tools: [parrot.tool, crow.tool] });
@@ -151,7 +151,7 @@ describe('a message that joins a running turn', () => {
     }
   });
 
-  it('[D03] waits for the next turn if all steps of this turn are used up', async () => {
+  it('[D03] waits for the next turn if this turn has no steps left', async () => {
     const parrot = whileWriting('more');
     await open({ tools: [parrot.tool], limits: { steps: 2 } });
     await scene.write('go');
@@ -160,7 +160,7 @@ describe('a message that joins a running turn', () => {
     expect(await outcomes()).toEqual(['answered', null]);
   });
 
-  it('[D03] waits while its burst may continue', async () => {
+  it('[D03] waits while more messages of its burst may follow', async () => {
     const parrot = createCountingTool('parrot', 'read', () =>
       scene.write('piece', { settlesInMs: 1_000 }),
     );

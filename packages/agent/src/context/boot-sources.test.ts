@@ -68,7 +68,7 @@ describe('the first conversation', () => {
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
   });
 
-  it('[W08] takes place in one chat and leaves the owner’s other chats unaffected', async () => {
+  it('[W08] happens in one chat and leaves the owner’s other chats unaffected', async () => {
     expect(await leads('m1')).toBe(true);
     const other: Reader = { kind: 'owner', conversationId: 'telegram:default:42' };
     expect(await leads('m1', { reader: other, session: 5 })).toBe(false);

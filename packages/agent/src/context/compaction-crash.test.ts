@@ -13,7 +13,7 @@ const place = { conversationId: OWNER_CHAT, session: 0 };
 const owner = { kind: 'owner', conversationId: OWNER_CHAT } as const;
 const order = { ...place, reader: owner, forced: true };
 const never = new AbortController().signal;
-/** A time span (ms) that is longer than the validity of a claim. */
+/** A time span (ms) after which a claim has expired. */
 const LATER = 10 * 60_000;
 
 /** A conversation of six turns, the first of which states the code. */

@@ -49,7 +49,7 @@ export function createCompactor(deps: CompactServices) {
     }
   };
   return {
-    /** Records how full the history of a turn is. */
+    /** Records how full a turn's history is. */
     notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void {
       const { conversationId } = order;
       if (isHistoryFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });
@@ -106,7 +106,7 @@ export async function runCompactCommand(
  * Returns the message without `/compact`; text after the command and attached files still need an
  * answer.
  */
-function removeCompactCommand(row: InboxRow): readonly InboxRow[] {
+export function removeCompactCommand(row: InboxRow): readonly InboxRow[] {
   const command = findCompactCommand(row.message);
   if (command === null) return [row];
   const message = toFollowingMessage(row.message, command, splitCommand(command));
@@ -124,7 +124,7 @@ function describeCompaction(compaction: Compaction): string {
   switch (compaction.kind) {
     case 'done': {
       const { entries, from, to } = compaction;
-      return `I have summarized the older part of our conversation: ${entries} messages and notes of about ${formatCount(from)} tokens are now notes of about ${formatCount(to)}. The newest messages stay as they are.`;
+      return `I have summarized the older part of our conversation: ${entries} messages and notes (about ${formatCount(from)} tokens) became notes of about ${formatCount(to)} tokens. The newest messages stay as they are.`;
     }
     case 'nothing':
       return compaction.already
@@ -273,8 +273,8 @@ interface HistoryDivision {
 }
 
 /**
- * Returns the oldest entries to summarize, up to the end of a turn. Empty if there is too little.
- * The newest turn is always kept.
+ * Returns the oldest entries, up to the end of a turn, that a summary should replace. Empty if
+ * there are too few. The newest turn is always kept.
  */
 function selectOlderPart(
   entries: readonly NumberedEntry[],

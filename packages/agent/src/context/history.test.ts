@@ -17,7 +17,7 @@ const messages = (
 ) => assembleHistory({ summary, entries, now: now(content) }, budget).messages;
 
 describe('the history in a model request', () => {
-  it('consists of earlier messages, followed by the new one', () => {
+  it('consists of earlier messages, followed by the new message', () => {
     expect(messages([user('hi'), assistant('hello')], 'and?')).toEqual([
       { role: 'user', content: 'hi' },
       { role: 'assistant', content: 'hello' },
@@ -71,7 +71,7 @@ describe('the history in a model request', () => {
     expect(message?.content).toMatch(/^y{400}\n\n\[Cut: the first 400 of 9,000 characters/);
   });
 
-  it('[D05] notes after an undelivered answer that it did not reach the chat, and why', () => {
+  it('[D05] says after an undelivered answer that it did not reach the chat, and why', () => {
     const lost = { ...assistant('hello'), undelivered: 'the bot was blocked' };
     expect(messages([user('hi'), lost], 'and?').at(-1)?.content).toMatch(
       /^⚙️ .*the bot was blocked\n\nand\?$/,
@@ -125,7 +125,7 @@ describe('the history in a model request', () => {
   });
 });
 
-describe('the budget of a history', () => {
+describe('the history budget', () => {
   const limits = { entries: 100, tokens: 5_000 };
   it.each([
     ['is the limit of the settings if there is room', 200_000, { fixed: 3_000, now: 100 }, 5_000],
@@ -141,12 +141,12 @@ describe('the budget of a history', () => {
     expect(computeHistoryBudget(context, size, limits).history).toBe(expected);
   });
 
-  it('[G11] gives the past its guaranteed minimum even if the prompt leaves no space', () => {
+  it('[G11] reserves the guaranteed minimum for the past even if the prompt leaves no space', () => {
     const size = { fixed: 9_000, now: 100 };
     expect(computeHistoryBudget(8_192, size, { tokens: 5_000, least: 600 }).history).toBe(600);
   });
 
-  it('[G11] gives the newest message a quarter, even if the prompt takes all the space', () => {
+  it('[G11] reserves a quarter for the newest message even if the prompt takes all the space', () => {
     expect(computeHistoryBudget(8_192, { fixed: 9_000, now: 100 }, limits).now).toBe(2_048);
   });
 
@@ -175,8 +175,8 @@ const contents = (messages: readonly ModelMessage[]) => messages.map(({ content 
 const tokens = (messages: readonly ModelMessage[]) =>
   contents(messages).reduce((sum, text) => sum + estimateTokens(text), 0);
 
-describe('the rounds of a turn', () => {
-  it('[G11] stay unchanged if they fit or the context window is unknown', () => {
+describe('a turn’s rounds', () => {
+  it('[G11] are unchanged if they fit or if the context window is unknown', () => {
     const all = [step, result('x'.repeat(4_000))];
     expect(fitRounds(all, 1_100)).toBe(all);
     expect(fitRounds(all, Number.POSITIVE_INFINITY)).toBe(all);
@@ -203,7 +203,7 @@ describe('the rounds of a turn', () => {
     expect(text.endsWith(' are shown.]\n>>>data 4711')).toBe(true);
   });
 
-  it('[G11] fit their budget after tools with results of any length', () => {
+  it('[G11] fit their budget, whatever the length of the tool results', () => {
     const texts = fc.array(fc.nat(30_000), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(texts, fc.integer({ min: 1_500, max: 8_000 }), (lengths, budget) => {

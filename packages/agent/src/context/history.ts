@@ -30,9 +30,9 @@ const MIN_NOTES = 100;
 
 /**
  * Fits the past and the newest message into a budget (G11). Messages are kept whole or omitted,
- * oldest first. The newest one is always kept; if it is too long by itself, it is truncated with a
- * note (P10). Neighbors with the same role are joined, because many local chat templates require
- * strict alternation.
+ * oldest first. The newest message is always kept; if it is too long by itself, it is truncated
+ * with a note (P10). Neighbors with the same role are joined, because many local chat templates
+ * require strict alternation.
  */
 export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
   const said = toSaidMessages(parts.entries);
@@ -64,7 +64,26 @@ function fitSummary(text: string, budget: number): readonly SaidMessage[] {
   return share < MIN_NOTES ? [] : [createSaid('user', fitText(text, share, 'these notes'))];
 }
 
-/** An answer that was not delivered is followed by a system notice about that (D05, G08). */
+/**
+ * Every way in which the oldest messages may have been left out of a history, whatever limits
+ * applied: the text before the rest (summary, notice or both), and the rest.
+ */
+export function* listShortenedPasts({
+  summary,
+  entries,
+}: Pick<HistoryParts, 'summary' | 'entries'>): Generator<
+  Pick<HistoryParts, 'summary' | 'entries'>
+> {
+  for (let from = 1; from <= entries.length; from += 1) {
+    if (from < entries.length && entries[from]?.role !== 'user') continue;
+    const rest = entries.slice(from);
+    const notice = createLeftOutNotice(toSaidMessages(entries.slice(0, from)).length, false);
+    yield { summary: summary === null ? notice : `${summary}\n\n${notice}`, entries: rest };
+    if (summary !== null) yield { summary: createLeftOutNotice(from, true), entries: rest };
+  }
+}
+
+/** An answer that was not delivered is followed by a system notice about the failure (D05, G08). */
 function toSaidMessages(entries: readonly RememberedEntry[]): readonly SaidMessage[] {
   const said: SaidMessage[] = [];
   for (const entry of entries) {
@@ -94,9 +113,9 @@ function sumTokens(said: readonly SaidMessage[]): number {
 }
 
 /**
- * The index of the first history message in the request. It advances in steps of a quarter of the
- * budget rather than with every message, so that the provider can reuse its prompt cache. It never
- * points to an answer, whose question would then be missing.
+ * The index of the first history message in the request. The index advances in steps of a quarter
+ * of the budget rather than with every message, so that the provider can reuse its prompt cache.
+ * The index never points to an answer, whose question would then be missing.
  */
 function findFirstShown(said: readonly SaidMessage[], budget: number): number {
   let left = sumTokens(said);
@@ -150,7 +169,7 @@ function createLeftOutNotice(count: number, isDropped: boolean): string {
 }
 
 function createUndeliveredNotice(reason: string): string {
-  return `⚙️ Not all of your last answer was certain to reach this chat: ${reason}`;
+  return `⚙️ Part of your last answer may not have reached this chat: ${reason}`;
 }
 
 export interface HistoryLimits {
@@ -177,8 +196,8 @@ const MAX_ANSWER = 4_096;
 
 /**
  * Divides the context window: first the prompt and space for an answer, then the newest message;
- * the past gets the rest, up to its own limit. The person who writes is not responsible for a
- * prompt that leaves no space, so the newest message always gets a quarter.
+ * the past gets the rest, up to its own limit. The sender is not responsible for a prompt that
+ * leaves no space, so the newest message always gets a quarter.
  */
 export function computeHistoryBudget(
   contextTokens: number,
@@ -207,7 +226,9 @@ export function computeRoundsBudget(contextTokens: number, { fixed, now }: Reque
 
 const MAX_SUMMARY = 1_500;
 
-/** The budget for a summary, in tokens. It leaves space for the messages since the summary. */
+/**
+ * The budget for a summary, in tokens. The budget leaves space for the messages since the summary.
+ */
 export function computeSummaryBudget(contextTokens: number): number {
   return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
@@ -220,9 +241,9 @@ export interface HistoryFill {
 }
 
 /**
- * The share of its budget at which the older part of a history is summarized. It is low enough that
- * no message has to be omitted before the summary is written, so requests between two summaries
- * share a prefix, which providers cache.
+ * The share of its budget at which the older part of a history is summarized. The share is low
+ * enough that no message has to be omitted before the summary is written, so requests between two
+ * summaries share a prefix, which providers cache.
  */
 const FULL = 0.7;
 
@@ -240,7 +261,7 @@ interface RequestPieces {
   readonly now: UserMessage;
 }
 
-/** The approximate cost of one picture, in tokens. */
+/** The approximate size of one picture, in tokens. */
 const PICTURE = 1_000;
 
 export function measureRequest({ system, tools, rounds, now }: RequestPieces): RequestSize {
@@ -258,7 +279,7 @@ export function estimateMessageTokens(message: ModelMessage): number {
   return estimateMessage(message) + estimatePictureTokens(message);
 }
 
-/** All texts in a message that cost tokens: its content and the arguments of its calls. */
+/** Everything in a message that costs tokens: its content and the arguments of its calls. */
 export function listTexts(message: ModelMessage): readonly string[] {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return [message.content, ...calls.map((call) => call.arguments)];
@@ -271,7 +292,7 @@ export function listTexts(message: ModelMessage): readonly string[] {
 export function fitText(text: string, budget: number, what: string): string {
   const tokens = estimateTokens(text);
   if (tokens <= budget) return text;
-  // The length is an estimate, because characters differ in cost.
+  // The cut position is an estimate, because characters differ in cost.
   let length = Math.floor((text.length * budget) / tokens);
   while (length > 0 && estimateTokens(text.slice(0, length)) > budget) {
     length = Math.floor(length * 0.9);
@@ -291,7 +312,7 @@ const MAX_LAST_LINE = 200;
 const SHORT_ARGUMENTS = 200;
 
 /**
- * Fits a turn's rounds into a budget of tokens. The longest tool results are truncated to a common
+ * Fits a turn's rounds into a token budget. The longest tool results are truncated to a common
  * length, with a note. If that is not enough, long call arguments are omitted. The model's own text
  * and the stored journal are unchanged.
  */
@@ -321,7 +342,7 @@ function shortenCalls(message: ModelMessage): ModelMessage {
   if (message.role !== 'assistant' || message.toolCalls === undefined) return message;
   const toolCalls = message.toolCalls.map((call) => {
     if (estimateTokens(call.arguments) <= SHORT_ARGUMENTS) return call;
-    const note = `${call.arguments.length} characters of arguments are left out: there is no room for them.`;
+    const note = `${call.arguments.length} characters of arguments are left out because there is no room for them.`;
     return { ...call, arguments: JSON.stringify({ note }) };
   });
   return { ...message, toolCalls };

@@ -20,8 +20,8 @@ interface ShorterHistory extends ReadHistory {
 }
 
 /**
- * Sends the request. It calls `refused` with the length, in tokens, of a request that may have been
- * too long.
+ * Sends the request. The function calls `refused` with the length, in tokens, of a request that may
+ * have been too long.
  */
 type SendRequest<T> = (
   shorter: ShorterHistory | undefined,
@@ -30,10 +30,10 @@ type SendRequest<T> = (
 
 /**
  * Sends a request and, if it was or may have been too long, retries with a shorter one, because the
- * assumed context window was wrong. First the older part of the conversation is summarized. Then
- * the past, the tool results and the newest message are cut to the available space, which shrinks
- * with each attempt. The window of the successful request is remembered for later requests. Throws
- * the last error if no shorter request helps.
+ * assumed context window was wrong. The first attempt summarizes the older part of the
+ * conversation. Later attempts cut the past, the tool results and the newest message to the
+ * available space, which shrinks with each attempt. The window of the successful request is
+ * remembered for later requests. Throws the last error if no shorter request helps.
  */
 export async function retryWithLessContext<T>(
   deps: LessContextDeps,
@@ -118,7 +118,7 @@ export function computeNextLimit(
   if (last === undefined || refusals.length >= MAX_TRIES) return null;
   const { failure, sent } = last;
   const isStuck = before !== undefined && before.sent > 0 && sent > before.sent * SHORTENED;
-  // The first retry only summarized, so the request may be hardly shorter.
+  // The first retry only summarized, so the request may be only slightly shorter.
   if (isStuck && refusals.length > 2) return null;
   if (!isSuspectRefusal(refusals, known)) return null;
   const most = Math.min(
@@ -141,8 +141,8 @@ function isSuspectRefusal(refusals: readonly RequestRefusal[], known: number | u
   if (failure.kind === 'too-long') return true;
   if (!('mayBeTooLong' in failure) || failure.mayBeTooLong !== true) return false;
   if (known !== undefined && sent >= known * NEAR) return true;
-  // Servers refuse requests for many reasons. A refusal without a reason leads to one attempt with
-  // a shorter request; an overloaded server leads to none.
+  // Servers refuse requests for many reasons, not only for their length. A refusal without a reason
+  // leads to one attempt with a shorter request; an overloaded server leads to none.
   return failure.kind === 'refused' && sent >= MIN_SUSPECT && refusals.length === 1;
 }
 

@@ -28,7 +28,7 @@ async function talkFor(turns: number, compacts: boolean): Promise<LongTalk> {
 }
 
 describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
-  it('[G11] stays within its budget, remembers a fact from turn 3, costs linear tokens and keeps its beginning stable', async () => {
+  it('[G11] stays within its budget, remembers a fact from turn 3, uses tokens linearly and keeps its beginning stable', async () => {
     const { asked, summaries, say, scene } = await talkFor(299, true);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('the code is 4711');
@@ -117,7 +117,7 @@ describe('a summary', () => {
     const { say, scene, asked } = await talkFor(6, true);
     await say('/compact');
     expect((await scene.owed()).at(-1)).toMatch(
-      /^⚙️ .* 8 messages.* tokens are now notes of about \d+/s,
+      /^⚙️ .* 8 messages.* tokens\) became notes of about \d+ tokens/s,
     );
     expect(asked).toHaveLength(6);
     await say('/compact');
@@ -127,7 +127,7 @@ describe('a summary', () => {
   it('[F09] [G11] answers the text after /compact from the shortened history', async () => {
     const { say, scene, asked } = await talkFor(6, true);
     await say(`/Compact. ${QUESTION}`);
-    expect((await scene.owed()).join('\n')).toContain('tokens are now notes of about');
+    expect((await scene.owed()).join('\n')).toContain('tokens) became notes of about');
     expect((await scene.owed()).slice(-2).join()).toContain('the code is 4711');
     expect(asked).toHaveLength(7);
   });
@@ -178,7 +178,7 @@ describe('while a summary is being written', () => {
     expect(shown).toContain('The parrot is called Kim.');
   });
 
-  it('[G11] /new ends the session: a summary in progress is stored for that session and never shown again', async () => {
+  it('[G11] /new ends the session, so a summary in progress is stored for that session and never shown again', async () => {
     const { talk, goOn } = await held();
     const command = {
       ...PLACE,
@@ -212,7 +212,7 @@ describe('while a summary is being written', () => {
     expect(talk.asked.at(-1)?.messages).toHaveLength(1);
   });
 
-  it('[G15] a summary in progress does not bring back text that is forgotten meanwhile', async () => {
+  it('[G15] a summary in progress does not bring back text that was forgotten in the meantime', async () => {
     const { talk, goOn } = await held();
     const { scene } = talk;
     const what = { conversations: [OWNER_CHAT], ownersToo: false };
@@ -224,7 +224,7 @@ describe('while a summary is being written', () => {
     expect(JSON.stringify(stored)).not.toContain('4711');
   });
 
-  it('[G15] a summary in progress does not bring back text that is forgotten from the earlier summary', async () => {
+  it('[G15] a summary in progress does not bring back text that was forgotten from the earlier summary', async () => {
     const first = await held();
     await first.goOn();
     const { scene, say, otherWorker } = first.talk;

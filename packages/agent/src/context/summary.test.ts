@@ -31,7 +31,7 @@ describe('a summary', () => {
     },
   );
 
-  it('[G11] [P10] bounds a summary, keeps requests to remember and counts omitted lines', () => {
+  it('[G11] [P10] limits the length of a summary, keeps requests to remember and counts omitted lines', () => {
     const facts = Array.from({ length: 90 }, (_, nth) => `- fact ${nth} ${'x'.repeat(200)}`);
     const read = readSummary(`# Facts\n${facts.join('\n')}\n# Asked to remember\n- the code is 42`);
     expect(read?.remembered).toEqual(['the code is 42']);
@@ -39,7 +39,7 @@ describe('a summary', () => {
     expect(formatSummary(read ?? NOTHING).length).toBeLessThan(7_000);
   });
 
-  it('[G11] leaves out quotations that belong in memory only', () => {
+  it('[G11] leaves out quotations that belong only in memory', () => {
     const text = `# Facts\n- a\n# Their own words\n- "I like tea."\n- ${'x'.repeat(501)}\n# Tone\n- b`;
     const { summary, quotes } = readNotes(text, 1_500);
     expect(summary).toEqual({ ...NOTHING, facts: ['a'], tone: ['b'] });
@@ -59,7 +59,7 @@ describe('a summary', () => {
   });
 });
 
-it('[G17] charges for a summary even if the model wrote nothing usable', async () => {
+it('[G17] charges the account for a summary even if the model wrote nothing usable', async () => {
   const model = createScriptedModel();
   const counted: number[] = [];
   const deps = {
@@ -81,31 +81,34 @@ it('[G17] charges for a summary even if the model wrote nothing usable', async (
 it.each([
   ['Latin', 'x'],
   ['Chinese', '鸟'],
-])('[G11] summarizes %s text that came at once with a small model', async (_script, character) => {
-  const model = createScriptedModel();
-  model.next({ say: `# Facts\n${`- ${character.repeat(400)}\n`.repeat(40)}` });
-  const room = 4_096;
-  const entries = ['user', 'assistant'] as const;
-  const { summary } = await writeSummary(
-    { model, clock: () => 0, monotonic: () => 0, meter: { count() {}, observe() {} } },
-    {
-      before: { remembered: [], openTasks: [], decisions: [], facts: ['a'], tone: [] },
-      entries: entries.map((role, seq) => ({
-        seq,
-        at: 0,
-        role,
-        content: { text: character.repeat(50_000) },
-      })),
-      room,
-    },
-    new AbortController().signal,
-  );
-  const [asked] = model.asked;
-  const sent = [
-    ...(asked?.system ?? []).map(({ text }) => text),
-    ...(asked?.messages ?? []).map(({ content }) => content),
-  ];
-  const size = sent.reduce((sum, text) => sum + estimateTokens(text), 0);
-  expect(size + (asked?.maxOutputTokens ?? 0)).toBeLessThan(room);
-  expect(estimateTokens(summary.facts.join(''))).toBeLessThanOrEqual(room / 8);
-});
+])(
+  '[G11] summarizes %s text that arrived all at once with a small model',
+  async (_script, character) => {
+    const model = createScriptedModel();
+    model.next({ say: `# Facts\n${`- ${character.repeat(400)}\n`.repeat(40)}` });
+    const room = 4_096;
+    const entries = ['user', 'assistant'] as const;
+    const { summary } = await writeSummary(
+      { model, clock: () => 0, monotonic: () => 0, meter: { count() {}, observe() {} } },
+      {
+        before: { remembered: [], openTasks: [], decisions: [], facts: ['a'], tone: [] },
+        entries: entries.map((role, seq) => ({
+          seq,
+          at: 0,
+          role,
+          content: { text: character.repeat(50_000) },
+        })),
+        room,
+      },
+      new AbortController().signal,
+    );
+    const [asked] = model.asked;
+    const sent = [
+      ...(asked?.system ?? []).map(({ text }) => text),
+      ...(asked?.messages ?? []).map(({ content }) => content),
+    ];
+    const size = sent.reduce((sum, text) => sum + estimateTokens(text), 0);
+    expect(size + (asked?.maxOutputTokens ?? 0)).toBeLessThan(room);
+    expect(estimateTokens(summary.facts.join(''))).toBeLessThanOrEqual(room / 8);
+  },
+);

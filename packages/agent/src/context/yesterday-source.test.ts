@@ -75,12 +75,12 @@ describe('the summary of yesterday’s conversation', () => {
     const told = await say();
     expect(told).toMatchObject({ audience: { kind: 'owner' } });
     expect(told?.text).toContain('the code is 4711');
-    // Another source finds it in the store, as after a restart.
+    // Another instance of the source finds the summary in the store, as after a restart.
     expect(await sourceAt(talk).say()).toEqual(told);
     expect(talk.summaries).toHaveLength(1);
   });
 
-  it('[G11] is absent after a day without messages, on the day after next, and after /new', async () => {
+  it('[G11] is absent after a day without messages, two days later, and after /new', async () => {
     const { say } = sourceAt(talk);
     for (const [at, session] of [
       [TOMORROW + DAY, 0],
@@ -111,7 +111,7 @@ describe('the summary of yesterday’s conversation', () => {
     expect(talk.summaries).toHaveLength(1);
   });
 
-  it('[G11] follows the days of the agent’s time zone', async () => {
+  it('[G11] follows the days in the agent’s time zone', async () => {
     // 14:05 in Berlin is 02:05 on the next day in Auckland.
     const { say } = sourceAt(talk, 'Pacific/Auckland');
     await say('owner', Date.parse('2026-11-22T10:59:59Z'));

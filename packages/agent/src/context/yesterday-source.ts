@@ -21,11 +21,11 @@ interface YesterdayServices extends SummaryServices {
 const MAX_ENTRIES = 400;
 /** A time span (ms) that is longer than any day. */
 const LONG_DAY = 26 * 60 * 60_000;
-/** The number of sessions for which silent days are cached. */
+/** The number of sessions for which days without messages are cached. */
 const REMEMBERED = 1_000;
 
 /**
- * Provides the summary of yesterday's conversation for the prompt layer `yesterday` (G11). The
+ * Provides the summary of yesterday's conversation for the `yesterday` prompt layer (G11). The
  * summary is written once, after the first turn of a new day, so that no answer has to wait for it;
  * that turn still has the messages in its history. Only days without messages are cached, because a
  * cached summary would survive `/forget`.
@@ -55,7 +55,7 @@ export function createYesterdaySource(deps: YesterdayServices) {
       if (running.has(key) || ended.signal.aborted) return {};
       const stored = await readStoredSummary(deps, turn, day);
       if (stored !== null) return { yesterday: stored };
-      // A preview writes no summary.
+      // A preview does not write a summary.
       if (turn.fix === undefined) return {};
       running.set(key, remember(turn, key, day));
       return {};
@@ -113,7 +113,7 @@ async function summarizeDay(
     : createYesterdayPart(Summary.parse(done.content), turn.reader, day);
 }
 
-/** The turn may have started just before midnight. */
+/** If the turn started just before midnight, `clock()` may already be in the next day. */
 function findDayEnd({ clock, localTime }: YesterdayServices, day: string): number {
   const today = findDayStart(localTime, clock());
   return getDayBefore(localTime(today).date) === day ? today : findDayStart(localTime, today - 1);
@@ -126,8 +126,8 @@ function createYesterdayPart(summary: Summary, reader: Reader, day: string): Pro
 }
 
 /**
- * The first moment (ms) of the local day that contains `now`, however clocks change. Found by
- * bisection, because the local day start follows only from the time zone data.
+ * The first moment (ms) of the local day that contains `now`, whatever clock changes there are.
+ * Found by bisection, because the local day start follows only from the time zone data.
  */
 export function findDayStart(localTime: LocalTime, now: number): number {
   const { date } = localTime(now);

@@ -37,7 +37,7 @@ if (asked === undefined || target === undefined || heartbeat === undefined) {
   throw new Error('the golden scene of a heartbeat has a message, a task and a chat');
 }
 
-/** The input schemas of the golden scene. */
+/** The tools' input schemas in the golden scene. */
 const READ_INPUT = z.object({ path: z.string(), offset: z.int().optional() });
 
 /** The owner's tools; a heartbeat omits those that it cannot use. */
@@ -126,7 +126,7 @@ function goldenPage(layout: string): string {
 
 describe('a heartbeat run', () => {
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H10] [P03] [P17] sends, records and previews exactly the bytes of its golden file in the layout %s',
+    '[H10] [P03] [P17] sends, records and previews exactly the bytes of its golden file in the `%s` layout',
     async (layout) => {
       await open(layout);
       const { message, target: conversation } = order();
@@ -156,7 +156,7 @@ describe('a heartbeat run', () => {
       for (const voice of [
         'You are Mori 🌱',
         'You speak like a bookseller',
-        // In the layout lab, a persona replaces SOUL.md in every prompt.
+        // In the `lab` layout, a persona replaces SOUL.md in every prompt.
         ...(layout === 'lab' ? [] : ['You are calm, curious']),
         'Ann Lee, bookseller',
         'and in German.',

@@ -31,7 +31,7 @@ interface NewsCheckerOptions extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
   readonly rules?: AddressRules;
 }
 
-/** The time limit for a command, in ms: a check must be cheap. */
+/** The time limit for a command, in ms: a check must be quick. */
 const MAX_MS = 30_000;
 const NEVER = new AbortController().signal;
 const require = createRequire(import.meta.url);
@@ -63,8 +63,8 @@ export function createNewsChecker({ exec, web, rules }: NewsCheckerOptions): New
 }
 
 /**
- * Returns the output of a command, so that a change can be detected. A failed command throws an
- * error and does not count as a change.
+ * Returns a command's output, so that a change can be detected. A failed command throws an error
+ * and does not count as a change.
  */
 async function runCommand(command: string, exec: NewsCheckerOptions['exec']): Promise<string> {
   if (exec === undefined) throw new Error('Commands are switched off.');

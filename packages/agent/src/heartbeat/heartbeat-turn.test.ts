@@ -104,7 +104,7 @@ const alerting: SceneExtras = {
 };
 
 describe('a heartbeat', () => {
-  it('[H03] leaves no trace in the chat and its history if it has nothing to report', async () => {
+  it('[H03] leaves no trace in the chat or its history if it has nothing to report', async () => {
     await open();
     const before = await scene.owed();
     scene.model.next({ say: 'HEARTBEAT_OK' });
@@ -144,7 +144,7 @@ describe('a heartbeat', () => {
   });
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H10] [P17] is previewed byte for byte (prompt, tools, voice) in the layout %s, even after files change',
+    '[H10] [P17] is previewed byte for byte (prompt, tools, voice) in the `%s` layout, even after files change',
     async (layout) => {
       const tools = ['message', 'plain', 'other'].map((name) => createCountingTool(name).tool);
       const asks = { ...createCountingTool('asks').tool, approval: 'ask' as const };
@@ -276,11 +276,13 @@ describe('a heartbeat', () => {
       },
     );
 
-    it('[H09] [H04] reports the failure of an event run, since the event occurs only once', async () => {
+    it('[H09] [H04] reports a failed event run, since the event occurs only once', async () => {
       await open(alerting);
       scene.model.next({ fail: { kind: 'overloaded' } });
       await event('e1');
-      expect((await scene.owed()).at(-1)).toMatch(/^⚙️ I could not handle an event of the hook ci/);
+      expect((await scene.owed()).at(-1)).toMatch(
+        /^⚙️ I could not handle an event from the hook ci/,
+      );
       expect(await scene.store.heartbeats.of('e1')).toMatchObject({ state: 'failed' });
       const judged: unknown[] = [];
       const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (text, run) => {
@@ -308,7 +310,7 @@ describe('a heartbeat', () => {
     expect(alerts).toEqual(['⚙️ Rain.']);
   });
 
-  it('[H03] sends no alert without visible text', async () => {
+  it('[H03] does not send an alert without visible text', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ say: 'NO_REPLY' });
@@ -356,7 +358,7 @@ describe('the check before a standing task', () => {
     };
   }
 
-  it('[H02] compares the text of a page and ignores its markup', async () => {
+  it('[H02] compares a page’s text and ignores its markup', async () => {
     let body = '<h1>Two letters</h1>';
     const server = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end(body);

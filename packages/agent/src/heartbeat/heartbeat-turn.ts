@@ -102,10 +102,7 @@ const WITHHELD_SOURCES: ReadonlySet<string> = new Set([
   'bootstrap',
 ]);
 
-/**
- * A heartbeat reports only through its answer (H03), and to-dos and SOUL.md belong to
- * conversations.
- */
+/** A heartbeat reports only in its answer (H03), and to-dos and SOUL.md belong to conversations. */
 const WITHHELD_TOOLS: ReadonlySet<string> = new Set([
   ...['message', 'delegate_task', 'cron', 'ask_user', 'send_file'],
   ...['react', 'edit_message', 'delete_message'],
@@ -172,7 +169,7 @@ async function endFailedTask(
   const { beat, turn, run, hook } = current;
   const end = endSilently(current, { state: 'failed', reason, usage: run.journal.spent() });
   if (hook === undefined) return end;
-  const text = `I could not handle an event of the hook ${formatInlineCode(hook)}: ${notice}`;
+  const text = `I could not handle an event from the hook ${formatInlineCode(hook)}: ${notice}`;
   const verdict = await services.heartbeat.judge(text, { ...beat, isUrgent });
   return verdict.state === 'alerted' ? { ...end, alert: await createAlert(turn, verdict) } : end;
 }
@@ -191,7 +188,7 @@ async function createAlert(
   };
 }
 
-/** Runs a built-in routine (H07). It never sends a message. */
+/** Runs a built-in routine (H07). A routine never sends a message. */
 async function runRoutine(
   services: TurnServices,
   current: HeartbeatTurn,

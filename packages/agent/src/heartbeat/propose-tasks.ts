@@ -2,8 +2,8 @@ import { type AskOnceServices, askQuestion } from '../loop/model-request.ts';
 
 const ANSWER_MS = 180_000;
 /**
- * The maximum length of the answer, in tokens. It is enough for a file of 100,000 characters to be
- * rewritten as tasks.
+ * The maximum length of the answer, in tokens. The limit is enough for a file of 100,000 characters
+ * to be rewritten as tasks.
  */
 const ANSWER_TOKENS = 32_000;
 

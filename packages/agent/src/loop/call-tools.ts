@@ -84,9 +84,10 @@ function createToolFacts(
   { call, key }: JournalledCall,
   { failed = false, ran = false }: CallOutcome,
 ): StepFacts {
-  const tool = tools.get(call.name)?.name ?? 'unknown tool';
+  const { name: tool = 'unknown tool', effect } = tools.get(call.name) ?? {};
   const ended = failed ? 'failed' : 'done';
-  return { kind: 'tool', tool, outcome: ran ? ended : 'not-run', call: key };
+  const outcome = ran ? ended : 'not-run';
+  return { kind: 'tool', tool, outcome, call: key, ...(effect !== undefined && { effect }) };
 }
 
 /** Null if the lease was lost. */
@@ -115,7 +116,7 @@ async function runToolCall(
     await run.later?.beforeActing();
     run.signal.throwIfAborted();
   }
-  // The tool of a held call records the start itself.
+  // If a call was held, its tool records the start itself.
   if (held.length === 0 && !(await journalCallStart(run.journal, tool, key))) return null;
   const approved = verdict.approved && proposal !== null ? proposal.content : undefined;
   return runCall(running, { tool, journalled, moment, approved }, watch);
@@ -278,7 +279,7 @@ async function decideOnCall(
 }
 
 /**
- * Decides without an approver: only calls that need no approval may run, and reads that the
+ * Decides without an approver: only calls that do not need an approval may run, and reads that the
  * settings allow.
  */
 function decideWithoutAsking(
@@ -290,7 +291,7 @@ function decideWithoutAsking(
   proposal: Proposal | null,
 ): ToolOutcome | { readonly approved: boolean } {
   const input = parseToolArguments(call);
-  // Calls with invalid arguments never run; the tool's own message explains the fault better.
+  // Calls with invalid arguments never run; the tool's own message explains the problem better.
   if (input === null || !tool.input.safeParse(input).success) return { approved: false };
   const schema = tools.definitions.find(({ name }) => name === tool.name)?.inputSchema;
   const subject = findSubject(schema?.properties, input);
@@ -309,18 +310,18 @@ function createRepeatedOutcome({ result, remark }: RepeatedCall): CallOutcome {
 }
 
 function createCutOffOutcome({ name }: ModelToolCall): ToolOutcome {
-  const text = `${name} was started, and then this turn was cut off. Whether it took effect is not known: look before you do it again, and tell the person if you cannot.`;
+  const text = `${name} was started, and then this turn was cut off. It is not known whether it took effect: check before you do it again, and tell the person if you cannot.`;
   return { text, failed: true };
 }
 
 /** The server of this tool is not connected (yet), for example in a freshly started process. */
 function createMissingToolOutcome({ name }: ModelToolCall): ToolOutcome {
-  const text = `${name} waited for a person, and is not there any more. It has changed nothing: call it again once it is there.`;
+  const text = `${name} waited for a person and is no longer available. It has changed nothing: call it again once it is available.`;
   return { text, failed: true };
 }
 
 function createTooManyOutcome({ name }: ModelToolCall, most: number): ToolOutcome {
-  const text = `${name} was not run: at most ${most} calls in one step are.`;
+  const text = `${name} was not run: one step may run at most ${most} calls.`;
   return { text, failed: true };
 }
 
@@ -330,7 +331,7 @@ function createUnknownToolOutcome({ name }: ModelToolCall, { names }: ToolSet): 
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
 }
 
-/** All facts about the turn so far that approval rules need, from its messages and its journal. */
+/** Everything about the turn so far that approval rules need, from its messages and its journal. */
 function createCallMoment(turn: Turn, journal: TurnJournal): CallMoment {
   const { reader, purpose } = turn;
   const origin = purpose.kind === 'chat' ? undefined : purpose.origin;
@@ -342,8 +343,8 @@ function createCallMoment(turn: Turn, journal: TurnJournal): CallMoment {
         result === null ? [] : [{ tool, ...result }],
       ),
     );
-  // Messages from Parley may contain text by a model (a sub-agent's result, say), but the text of a
-  // job was written by its owner.
+  // Messages from Parley may contain text from a model (a sub-agent's result, say), but the text of
+  // a job was written by its owner.
   const said = messages
     .map((message) => (message.trigger === 'cron' ? message.text : getTypedText(message)))
     .filter((text) => text !== '');

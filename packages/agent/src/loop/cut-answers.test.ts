@@ -25,7 +25,7 @@ async function answer(scripts: readonly ScriptStep[], extras: SceneExtras = {}, 
 const asked = () => scene.model.asked.length;
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const drafts = () => scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
-/** The text that stays on the screen: that of the last step. */
+/** The text that stays on the screen, which is the text of the last step. */
 const shown = () => {
   const last = drafts().at(-1)?.step;
   return drafts()
@@ -130,7 +130,7 @@ const FORMAT: ResponseFormat = {
 };
 
 describe('JSON truncated by the provider', () => {
-  it('[G21] is joined, and its rest is requested without the format', async () => {
+  it('[G21] is joined, and the response format is omitted from the request for its rest', async () => {
     const pieces = [
       { say: '{"steps": ["open the b', finish: 'length' },
       { say: 'open the box"]}' },
@@ -171,7 +171,7 @@ describe('a tool call truncated by the provider', () => {
     expect(await answer([cutCall, cutCall, { say: 'It is too long.' }], { tools: [tool] })).toEqual(
       ['It is too long.'],
     );
-    expect(lastAsked()).toContain('cut your calls twice');
+    expect(lastAsked()).toContain('cut off your calls twice');
   });
 
   it('[G21] runs if its arguments are complete', async () => {
@@ -184,7 +184,7 @@ describe('a tool call truncated by the provider', () => {
 });
 
 describe('an answer ended by the provider’s filter', () => {
-  it('[G21] keeps its text and says so', async () => {
+  it('[G21] is kept, followed by a notice that the filter ended it', async () => {
     expect(await answer([{ say: 'The first part.', finish: 'content-filter' }])).toEqual([
       'The first part.\n\n[The answer ends here because of the content filter of the model’s provider.]',
     ]);
@@ -205,7 +205,7 @@ describe('an empty answer', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('[G21] fails the turn if it occurs twice after a tool call', async () => {
+  it('[G21] fails the turn if the model returns it twice after a tool call', async () => {
     const { tool } = createCountingTool('look');
     const empty: ScriptStep = { fail: { kind: 'empty' } };
     const [notice] = await answer([{ calls: [say('look', 'a')] }, empty, empty], { tools: [tool] });
@@ -213,7 +213,7 @@ describe('an empty answer', () => {
     expect(asked()).toBe(3);
   });
 
-  it('[G21] is not retried at this level without an earlier tool call', async () => {
+  it('[G21] is not retried by the turn if no tool was called before it', async () => {
     await answer([{ fail: { kind: 'empty' } }]);
     expect(asked()).toBe(1);
   });
@@ -234,7 +234,7 @@ describe('the joint between an answer and its continuation', () => {
     maxLength: 200,
   });
 
-  it('[G21] contains each character once, at every position of the cut and with any repetition', async () => {
+  it('[G21] contains each character once, wherever the answer was cut and whatever the model repeats', async () => {
     scene = await openTurnScene();
     fc.assert(
       fc.property(text, fc.nat(), fc.integer({ min: 20, max: 200 }), (whole, at, repeated) => {
@@ -266,8 +266,8 @@ describe('the joint between an answer and its continuation', () => {
   });
 });
 
-describe('the timeline of a cut answer', () => {
-  it('[D08] says where the provider cut it', async () => {
+describe('the timeline of a truncated answer', () => {
+  it('[D08] shows where the provider truncated the answer', async () => {
     await answer([HALF, { say: ' lid off.' }]);
     const found = await scene.store.why.ask({ message: 'm1' }, scene.now());
     if (found.kind !== 'found') throw new Error('the message is not known');
@@ -282,8 +282,11 @@ describe('notes truncated by the provider', () => {
     ['length', '- one\n- two\n- thr', '- one\n- two\n'],
     ['length', '- half a line', ''],
     ['stop', '- one\n- two', '- one\n- two'],
-  ])('[G21] drop their incomplete last line: %s, %j', async (finishReason, text, whole) => {
-    scene = await openTurnScene();
-    expect(dropIncompleteLine({ text, finishReason })).toBe(whole);
-  });
+  ])(
+    '[G21] do not include their incomplete last line: %s, %j',
+    async (finishReason, text, whole) => {
+      scene = await openTurnScene();
+      expect(dropIncompleteLine({ text, finishReason })).toBe(whole);
+    },
+  );
 });

@@ -88,7 +88,7 @@ export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: n
 
 /** The text that the model gets instead of the result of a truncated call. */
 export function describeCutCall({ call: { name } }: JournalledCall): string {
-  return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are not whole. Make the call again with less text, in several smaller calls where needed.`;
+  return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are incomplete. Make the call again with less text, in several smaller calls where needed.`;
 }
 
 /** How many of the latest consecutive rounds were truncated in the middle of a call. */

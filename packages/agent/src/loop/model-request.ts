@@ -141,7 +141,7 @@ async function readModelStream(
   );
 }
 
-/** The facts about an answer for the timeline: names and numbers, never text. */
+/** What the timeline records about an answer: names and numbers, never text. */
 function createModelFacts(
   { id }: ChatModel,
   { model, servedModel, usage, tries, finishReason, aside }: ModelFinish,
@@ -170,9 +170,9 @@ function createModelFacts(
 }
 
 /**
- * Estimates the usage of a call that ended before it reported any, from the request and the answer
- * so far, because the request is charged nevertheless. The estimate excludes pictures and cost: the
- * cost is unknown because the cached share is unknown.
+ * Estimates the usage of a call that ended before it reported any, because the provider charges for
+ * the request nevertheless. The estimate uses the request and the answer so far. The estimate
+ * excludes pictures and cost: the cost is unknown because the cached share is unknown.
  */
 export function estimateCutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
   const { system, messages, tools = [] } = request;
@@ -201,7 +201,7 @@ export interface RequestDraft {
   /** The JSON format that the answer must have. */
   readonly format?: ResponseFormat | undefined;
   readonly appendsOnly?: boolean;
-  /** A text to append to the last result. */
+  /** Text to append to the last result. */
   readonly closing?: string;
 }
 
@@ -216,8 +216,8 @@ const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
 
 /**
  * Builds the model request for each step of a turn. Removes content from layers, features, hooks
- * and tools that the reader may not see (W02). A part for other readers is a bug of the code that
- * contributed it, so it is withheld and logged.
+ * and tools that the reader may not see (W02). A part for other readers indicates a bug in the code
+ * that contributed it, so it is withheld and logged.
  */
 export function buildCheckedRequest(
   draft: RequestDraft,

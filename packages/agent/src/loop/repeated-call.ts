@@ -14,7 +14,7 @@ const SAME_STEP =
 const DONE =
   'You have just made this very call, and nothing has changed since. It was not run again; its result was:';
 const FAILED =
-  'This very call has failed twice in the same way. It was not run again: change its arguments, do it in another way, or say what does not work. It had said:';
+  'This very call has failed twice in the same way. It was not run again: change its arguments, do it in another way, or say what does not work. The result was:';
 
 /** After this many consecutive failures the same call does not run again. */
 const MAX_FAILURES = 2;
@@ -22,12 +22,12 @@ const MAX_FAILURES = 2;
 /**
  * Finds the earlier result that answers a repeated call (same turn, tool and arguments):
  * - when it occurs twice in one model step, whatever the tool does;
- * - after a success, if the tool is Parley's own, and since then no call that changes something has run and no person
- *   has written. Tools whose result changes by itself (`repeats`: the clock, a shell) run again, and so do those of
- *   plugins and MCP servers, which models use to wait for something;
+ * - after a success, if the tool is Parley's own and, since then, nobody has written and no call
+ *   has changed anything. Tools whose result changes by itself (`repeats`: the clock, a shell) run
+ *   again, and so do those of plugins and MCP servers, which models use to wait for something;
  * - after two identical failures in a row, with no other call between them.
  *
- * `rounds` are the rounds of the turn; the call is the `nth` of the last round.
+ * `rounds` are the rounds of the turn; `nth` is the index of the call in the last round.
  */
 export function findRepeatedCall(
   rounds: readonly Round[],
@@ -74,7 +74,10 @@ function hasJoinedSince(rounds: readonly Round[], call: JournalledCall | undefin
 }
 
 /** A key that does not depend on the order of the arguments. */
-function toCallKey({ name, arguments: written }: ModelToolCall): string {
+export function toCallKey({
+  name,
+  arguments: written,
+}: Pick<ModelToolCall, 'name' | 'arguments'>): string {
   try {
     return `${name} ${JSON.stringify(sortKeys(JSON.parse(written)))}`;
   } catch {

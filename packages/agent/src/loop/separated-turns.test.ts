@@ -25,7 +25,7 @@ function draft(): string {
 
 const THOUGHT = 'A secret heron. Be short.';
 
-describe('a turn of a model that reasons in its text', () => {
+describe('a turn whose model writes its reasoning into its answer', () => {
   it.each([
     ['in tags', `<think>\n${THOUGHT}\n</think>\n\nHello!`],
     ['without a beginning', `${THOUGHT}\n</think>\n\nHello!`],
@@ -90,7 +90,7 @@ describe('a turn of a model that reasons in its text', () => {
   });
 });
 
-describe('a heartbeat of such a model', () => {
+describe('a heartbeat whose model writes its reasoning into its answer', () => {
   it.each([
     `<think>\n${THOUGHT}\n</think>\nHEARTBEAT_OK`,
     `${THOUGHT}\n</think>\nHEARTBEAT_OK`,

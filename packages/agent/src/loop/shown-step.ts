@@ -13,7 +13,7 @@ export interface ShownStep {
   push(text: string): void;
   /** Marks the text shown so far as reasoning; the next text replaces it. */
   restart(): void;
-  /** The text of this step, without the part that repeats the answer it continues. */
+  /** The text of this step, without any repetition of the answer that it continues. */
   said(): string;
   /** Shows text that was held back because it might have been a repetition. */
   settle(): void;
@@ -21,7 +21,10 @@ export interface ShownStep {
   end(): void;
 }
 
-export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Round[]): ShownStep {
+export function showStep(
+  { turn, means, run }: Pick<RunningTurn, 'turn' | 'means' | 'run'>,
+  rounds: readonly Round[],
+): ShownStep {
   const { conversationId, turnId, route, format } = turn;
   let step = rounds.length;
   const openStream = () =>
@@ -63,7 +66,10 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   };
 }
 
-/** An offset for the number of a step whose text starts over; no turn has that many steps. */
+/**
+ * An offset for the number of a step whose text starts over, larger than the number of steps in any
+ * turn.
+ */
 const RESTARTED = 1_000_000;
 
 /**
@@ -75,7 +81,7 @@ export function getUnsentAnswer(
   rounds: readonly Round[],
 ): string {
   const keepsAll = route.appends === true && format === undefined;
-  // A valid answer replaces earlier JSON fragments that did not match the format.
+  // A valid answer replaces earlier JSON that did not match the format.
   const lastMisfit = rounds.findLastIndex(({ step }) => step.misfit !== undefined);
   const answers = rounds
     .slice(lastMisfit + 1)

@@ -19,7 +19,9 @@ export const StepUsage = z.object({
   outputTokens: z.number(),
   /** The part of `inputTokens` that was read from the provider's cache. */
   cachedInputTokens: z.number().optional(),
-  /** How much a cached token counts towards caps, as a share of a full one; 1 when absent. */
+  /**
+   * How much a cached token counts towards caps, as a fraction of an uncached token; 1 when absent.
+   */
   cachedShare: z.number().optional(),
   costUsd: z.number().nullable(),
 });
@@ -39,8 +41,8 @@ export function sumUsage(usages: readonly StepUsage[]): StepUsage {
 }
 
 /**
- * If different models answered, their shares differ; the sum gets a share that yields the same
- * total.
+ * If different models answered, their fractions differ; the sum gets a fraction that yields the
+ * same total.
  */
 function sumCached(sum: StepUsage, one: StepUsage) {
   const both = [sum, one].map(({ cachedInputTokens = 0, cachedShare = 1 }) => ({
@@ -123,8 +125,8 @@ export type ModelStep = z.infer<typeof ModelStep>;
 const StartedStep = z.object({ kind: z.literal('started'), call: z.string() });
 
 /**
- * A started call has not changed anything yet. The call runs again with this content, which its
- * tool has stored.
+ * A call that was started has not changed anything yet. The call runs again with this content,
+ * which its tool has stored.
  */
 const HeldStep = z.object({ kind: z.literal('held'), call: z.string(), content: z.unknown() });
 type HeldStep = z.infer<typeof HeldStep>;
@@ -144,11 +146,24 @@ const ResultStep = z.object({
 });
 export type ResultStep = z.infer<typeof ResultStep>;
 
-/** Messages, by number, that joined the turn after all earlier steps (D03). */
+/** The numbers of the messages that joined the turn after all earlier steps (D03). */
 const JoinedStep = z.object({ kind: z.literal('joined'), messages: z.array(z.number()) });
+
+const OpenedTool = z.object({
+  group: z.string(),
+  name: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+/** A tool that the requests after this step offer, as it is sent, and its group. */
+export type OpenedTool = z.infer<typeof OpenedTool>;
+
+/** Tool groups were opened. The prompt record has only the tools of the first request. */
+const OpenedStep = z.object({ kind: z.literal('opened'), tools: z.array(OpenedTool) });
 
 const JournalEntry = z.discriminatedUnion('kind', [
   ModelStep,
+  OpenedStep,
   StartedStep,
   HeldStep,
   ResultStep,
@@ -173,7 +188,7 @@ export interface JournalledCall {
 export interface Round {
   readonly step: ModelStep;
   /**
-   * Empty if other messages joined before the answer was sent, and if the answer did not match its
+   * Empty if other messages joined before the answer was sent, or if the answer did not match its
    * format.
    */
   readonly calls: readonly JournalledCall[];
@@ -191,19 +206,21 @@ export interface TurnJournal {
   readonly answer: FinalStep | null;
   /** The rounds so far, oldest first. */
   rounds(): readonly Round[];
-  /** The usage of these steps; null before the first. */
+  /** The total usage of these steps; null before the first. */
   spent(): StepUsage | null;
   /** The usage of those steps that has not been charged to any account yet. */
   uncounted(): StepUsage | null;
-  /** The answer of this run if the commit of the turn stores it, which saves a write. */
+  /** The answer from this run, if the turn's commit stores it, which saves a write. */
   unstored(): JournalStep | undefined;
   /** Returns false if the lease was lost; the run must then stop. */
   append(step: JournalEntry | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
   /** The messages that joined the turn, in order. */
   joined(): readonly InboxRow[];
+  /** The tools of the groups that were opened during the turn, in order. */
+  opened(): readonly OpenedTool[];
   /**
-   * Lets waiting messages join. The joined messages are stored together with their step and with
-   * `answer`, which is then no longer the last text.
+   * Adds waiting messages to the turn. The joined messages are stored together with their step and
+   * with `answer`, which is then no longer the last text.
    */
   join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
 }
@@ -216,11 +233,11 @@ export interface TimedAnswer {
 export interface JournalDeps {
   readonly turns: Pick<TurnRepository, 'appendStep'>;
   readonly clock: Clock;
-  /** True if the commit of the turn stores the answer; otherwise the journal does. */
+  /** True if the turn's commit stores the answer; otherwise the journal does. */
   readonly answerWithCommit?: boolean;
   /**
-   * The account that is charged for each completed step. If it is absent, the commit of the turn
-   * charges for all steps.
+   * The account that is charged for each completed step. If it is absent, the turn's commit charges
+   * for all steps.
    */
   readonly account?: SpendAccount;
 }
@@ -270,6 +287,8 @@ export function openJournal(
       return true;
     },
     joined: () => rounds().flatMap(({ joined }) => joined),
+    opened: () =>
+      readJournalSteps(all).flatMap(({ step }) => (step.kind === 'opened' ? step.tools : [])),
     async join(ask, answer) {
       let stored: readonly JournalStep[] = [];
       const result = await ask((rows) => {
@@ -287,13 +306,18 @@ export function openJournal(
   };
 }
 
-/** Lets the record of an approval include, in the same transaction, how its call ended (G05). */
+/**
+ * The approval's record includes how its call ended, which is stored in the same transaction (G05).
+ */
 function getSettledCall(content: JournalEntry | FinalStep): Pick<JournalStep, 'settles'> {
   if (content.kind !== 'result') return {};
   return { settles: { callKey: content.call, failed: content.failed } };
 }
 
-/** Charges a step when it is stored, so that the steps of a stopped turn are paid for (G17). */
+/**
+ * Charges a step when it is stored, so that a stopped turn is charged for its completed steps
+ * (G17).
+ */
 function toSpending(
   content: JournalEntry | FinalStep,
   account: JournalDeps['account'],

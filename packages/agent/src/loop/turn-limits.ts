@@ -16,7 +16,7 @@ export interface TurnLimits extends CallLimits {
   readonly turnMs: number;
   /** The limit on the total input and output tokens of all steps. */
   readonly tokens: number;
-  /** The largest number of messages per answer; a longer one is sent as a file. */
+  /** The maximum number of messages per answer; a longer answer is sent as a file. */
   readonly messages: number;
   /**
    * The maximum length of an answer in characters, both for an answer continued after truncation
@@ -25,7 +25,6 @@ export interface TurnLimits extends CallLimits {
   readonly characters: number;
 }
 
-/** The limits of a turn unless the settings define others. */
 export const DEFAULT_TURN_LIMITS: TurnLimits = {
   steps: 20,
   turnMs: 10 * 60_000,
@@ -53,9 +52,11 @@ export function describeLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): st
 const MAX_CUT_CALLS = 1;
 
 function findReachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
-  if (rounds.length >= limits.steps - 1) return `All ${limits.steps} steps of this turn are used.`;
-  if (ms >= limits.turnMs) return 'The time of this turn is up.';
-  if (countCutCalls(rounds) > MAX_CUT_CALLS) return 'The output limit has cut your calls twice.';
+  if (rounds.length >= limits.steps - 1)
+    return `All ${limits.steps} steps of this turn have been used.`;
+  if (ms >= limits.turnMs) return 'The time for this turn is up.';
+  if (countCutCalls(rounds) > MAX_CUT_CALLS)
+    return 'The output limit has cut off your calls twice.';
   const tokens = rounds.reduce(
     (sum, { step: { usage } }) => sum + usage.inputTokens + usage.outputTokens,
     0,

@@ -7,15 +7,15 @@ import {
 } from '@parley/core';
 import { ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
 import { createEndNote } from '../answer/long-answer.ts';
-import { assertWithinBudget, recordCutOffUsage } from '../spend.ts';
+import { assertWithinBudget, type CutOffCharges, recordCutOffUsage } from '../spend.ts';
 import { listOpenGroups } from '../tools/open-tools.ts';
-import type { OfferedTools } from '../tools/tool-set.ts';
+import { listGroupTools, type OfferedTools } from '../tools/tool-set.ts';
 import { isQuickToCheck } from '../tools/try-arguments.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { recordPrompt } from '../turn/record-prompt.ts';
 import type { RunningTurn } from '../turn/run.ts';
 import { getAudience, type Turn } from '../turn/turn.ts';
-import { callTools } from './call-tools.ts';
+import type { CallWatch } from './call-tools.ts';
 import { canContinue, isCutText, isSilentAnswer, joinCutText } from './cut-answers.ts';
 import {
   askModel,
@@ -27,12 +27,28 @@ import { getUnsentAnswer, type ShownStep, showStep } from './shown-step.ts';
 import { type FinalStep, type ModelStep, type Round, sumUsage } from './turn-journal.ts';
 import { describeLimit, TurnLimitError } from './turn-limits.ts';
 
-/**
- * A running turn, and a callback for the length (in tokens) of a request that may have been refused
- * because of its length.
- */
-export interface LoopTurn extends RunningTurn {
+/** The services of the loop. None of them reaches a chat, a workspace or the history. */
+export interface LoopServices
+  extends Pick<TurnServices, 'clock' | 'monotonic' | 'log' | 'meter' | 'tracer' | 'checkpoint'>,
+    Pick<TurnServices, 'checks' | 'spendGuard' | 'prompts' | 'sentParts'> {
+  readonly store: CutOffCharges;
+}
+
+/** A running turn, as far as the loop knows it. */
+export interface LoopTurn extends Omit<RunningTurn, 'services' | 'opened'> {
+  readonly services: LoopServices;
+  /** Gives every call of a round its result. Returns false if the lease was lost. */
+  readonly answerCalls: (round: Round, watch: CallWatch) => Promise<boolean>;
+  /**
+   * Called with the length (in tokens) of a request that may have been refused because of its
+   * length.
+   */
   readonly onRefused: (tokens: number) => void;
+  /**
+   * Keeps tool groups open for the rest of the session. If it is absent, they are closed at the end
+   * of the turn.
+   */
+  readonly keepGroups?: ((groups: readonly string[]) => Promise<void>) | undefined;
 }
 
 /**
@@ -45,10 +61,10 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
   const { services, turn, means, run } = running;
   const { journal, later, signal } = run;
   const startedAt = services.monotonic();
-  let openGroups = turn.openToolGroups ?? [];
+  let groups: OpenGroups = { open: running.openGroups, stored: turn.openToolGroups ?? [] };
   for (;;) {
     const unfinished = journal.rounds().at(-1);
-    if (unfinished !== undefined && !(await callTools(running, unfinished, watchCalls(running))))
+    if (unfinished !== undefined && !(await running.answerCalls(unfinished, watchCalls(running))))
       return null;
     const closingNow = () =>
       describeLimit(
@@ -63,8 +79,10 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
     assertRepairable(rounds);
     const closing = closingNow();
     await assertWithinBudget(services, turn, journal.uncounted());
-    openGroups = await keepOpenGroups(running, rounds, openGroups);
-    const answer = await askStep(running, rounds, closing, openGroups);
+    const opened = await openCalledGroups(running, rounds, groups);
+    if (opened === null) return null;
+    groups = opened;
+    const answer = await askStep(running, rounds, closing, groups.open);
     if (answer.continues) {
       const piece = { ...createModelStep(running, answer, rounds), cut: true } as const;
       if (!(await journal.append(piece, answer.timing))) return null;
@@ -109,19 +127,30 @@ function watchCalls({ turn, means, run }: LoopTurn) {
   };
 }
 
+interface OpenGroups {
+  readonly open: readonly string[];
+  /** The groups that the session has stored. */
+  readonly stored: readonly string[];
+}
+
 /**
- * Returns the open tool groups. In a chat, newly opened ones are stored before a request shows
- * them, so that they stay open for the rest of the session. Other lanes start each turn afresh.
+ * Opens the groups that the calls so far have asked for, before a request shows their tools: the
+ * journal keeps their definitions, and the session keeps them open. Returns null if the lease was
+ * lost.
  */
-async function keepOpenGroups(
-  { services, turn, tools, openGroups }: LoopTurn,
+async function openCalledGroups(
+  { tools, run, keepGroups }: LoopTurn,
   rounds: readonly Round[],
-  stored: readonly string[],
-): Promise<readonly string[]> {
-  const open = listOpenGroups(openGroups, rounds, tools);
-  if (turn.purpose.kind === 'chat' && open.some((group) => !stored.includes(group)))
-    await services.store.pins.addOpenTools(turn, open, services.clock());
-  return open;
+  before: OpenGroups,
+): Promise<OpenGroups | null> {
+  const open = listOpenGroups(before.open, rounds, tools);
+  const added = open.filter((group) => !before.open.includes(group));
+  if (added.length > 0) {
+    const step = { kind: 'opened', tools: listGroupTools(tools, added) } as const;
+    if (!(await run.journal.append(step))) return null;
+  }
+  if (open.some((group) => !before.stored.includes(group))) await keepGroups?.(open);
+  return { open, stored: open };
 }
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
@@ -140,8 +169,8 @@ async function askStep(
   const { services, turn, means, run, draft, tools } = running;
   const { log, clock, prompts, sentParts } = services;
   const step = rounds.length;
-  // If the turn's only step must be the answer, a tool call could get no result, so no tools are
-  // offered.
+  // If the turn's only step must be the answer, a tool call would never get a result, so no tools
+  // are offered.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools.offer(openGroups);
   const appendsOnly = turn.route.appends === true;
   const full = { ...draft, rounds, tools: offered, format: turn.format, appendsOnly };
@@ -178,7 +207,7 @@ const EMPTY_NOTE =
 const hasResults = (rounds: readonly Round[]): boolean =>
   rounds.some(({ calls }) => calls.length > 0);
 
-/** Some models end their turn once a tool has done its work, and give the person no answer. */
+/** Some models end their turn once a tool has done its work, and do not answer the person. */
 function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[]): boolean {
   return calls.length === 0 && text.trim() === '' && hasResults(rounds);
 }
@@ -202,7 +231,7 @@ async function requestStep(
 }
 
 /**
- * Replaces the calls with the forms that their tools accept, including in the facts about the step.
+ * Replaces the calls with the forms that their tools accept, also in the facts for the timeline.
  */
 async function fitAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
@@ -220,8 +249,8 @@ function isPossiblyTooLong({ failure }: ModelError): boolean {
 }
 
 /**
- * Completes a step. If the answer was cut off, a note says so, unless the model is asked for the
- * rest.
+ * Completes a step. If the answer was cut off, a note is appended, unless the model is asked for
+ * the rest.
  */
 function completeStep(
   running: LoopTurn,
@@ -260,7 +289,13 @@ function endCutAnswer(running: LoopTurn, rounds: readonly Round[], shown: ShownS
   const { costUsd: _free, ...timed } = facts;
   const answer = { text: '', calls: [], usage, finishReason: 'length', cut: undefined };
   const timing = { startedAt: running.services.clock(), facts: timed };
-  return completeStep(running, { ...answer, timing }, rounds, 'the rest cannot be had', shown);
+  return completeStep(
+    running,
+    { ...answer, timing },
+    rounds,
+    'the rest of the answer could not be obtained',
+    shown,
+  );
 }
 
 /** How many times the model is asked again for an answer that matches the response format. */

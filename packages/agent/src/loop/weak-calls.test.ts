@@ -18,7 +18,7 @@ async function open(extras: SceneExtras): Promise<void> {
 
 const results = () => listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
 
-describe('a malformed call of a weaker model', () => {
+describe('a malformed call by a weaker model', () => {
   it.each([
     ['another case', 'Parrot', '{"word":"hi"}'],
     ['a prefix', 'functions.parrot', '{"word":"hi"}'],
@@ -26,7 +26,7 @@ describe('a malformed call of a weaker model', () => {
     ['a code fence and a comma', 'parrot', '```json\n{"word":"hi",}\n```'],
     ['wrapped arguments', 'parrot', '{"arguments":{"word":"hi"}}'],
   ])(
-    '[G20] runs a call with %s, and returns it to the model in the form that the tool accepts',
+    '[G20] runs a call with %s, and shows it to the model in the form that the tool accepts',
     async (_, name, written) => {
       const parrot = createCountingTool('parrot');
       await open({ tools: [parrot.tool] });
@@ -61,7 +61,7 @@ describe('a malformed call of a weaker model', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[G20] refuses a call with the invalid field, its value and the expected type', async () => {
+  it('[G20] refuses an invalid call, and names the invalid field, its value and the expected type', async () => {
     await open({ tools: [createCountingTool('parrot').tool] });
     scene.model.next({ calls: [{ name: 'parrot', with: { word: ['a', 'b'] } }] }, { say: 'No.' });
     await scene.answerNext();
@@ -86,7 +86,7 @@ describe('a malformed call of a weaker model', () => {
 describe('a repeated call', () => {
   const REMARK = /^\[/;
 
-  it('[G20] runs once in one step', async () => {
+  it('[G20] runs only once within a step', async () => {
     const parrot = createCountingTool('parrot', 'external');
     await open({ tools: [parrot.tool] });
     scene.model.next(
@@ -102,7 +102,7 @@ describe('a repeated call', () => {
   });
 
   it.each(['read', 'write'] as const)(
-    '[G20] is answered with the earlier result if it directly follows: %s',
+    '[G20] gets the earlier result if nothing happened in between: %s',
     async (effect) => {
       const parrot = createCountingTool('parrot', effect);
       await open({ tools: [parrot.tool] });

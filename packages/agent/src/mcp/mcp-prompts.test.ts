@@ -51,7 +51,7 @@ describe('[G03] the contribution of MCP servers to a turn', () => {
     expect((await gather(DOWN)).connectors).toMatchObject([{ connected: false }]);
   });
 
-  it('lists the prompts that can be selected, with the command for each', async () => {
+  it('lists the prompts that a person can select, with the command for each', async () => {
     const { mcpPrompts } = await gather(UP);
     expect(mcpPrompts?.[0]?.description).toBe('Greets. To pick it: `/mcp__browser__greet`');
   });
@@ -67,7 +67,7 @@ describe('[G03] the contribution of MCP servers to a turn', () => {
     expect(calledSkills?.[1]?.audience).toEqual({ kind: 'owner' });
   });
 
-  it('contributes nothing for readers other than the owner', async () => {
+  it('does not contribute anything for readers other than the owner', async () => {
     const { connectors, mcpPrompts, calledSkills } = await gather(
       UP,
       '/mcp__browser__greet',
@@ -87,7 +87,7 @@ const TWO = {
   ],
 };
 
-describe('[G03] selecting a prompt of an MCP server', () => {
+describe('[G03] selecting an MCP server’s prompt', () => {
   it.each([
     ['/mcp__every__args-prompt city=Rome', 'every', 'args-prompt', 'city=Rome'],
     [' /MCP__Every__simple@parley_bot\n', 'every', 'simple', ''],
@@ -96,7 +96,7 @@ describe('[G03] selecting a prompt of an MCP server', () => {
   });
 
   it.each(['/mcp', '/mcp__every', 'see /mcp__a__b', '/mcp__a__b/c', ''])(
-    'recognizes no prompt command in %j',
+    'does not recognize a prompt command in %j',
     (text) => {
       expect(parsePromptCommand(text)).toBeNull();
     },

@@ -20,13 +20,14 @@ export interface McpSourceDeps {
 }
 
 /**
- * The largest number of selected prompts in one turn; a burst of messages can contain several
+ * The maximum number of selected prompts in one turn; a burst of messages can contain several
  * commands.
  */
 const MAX_CALLED_PROMPTS = 3;
 const MAX_CHARACTERS = 30_000;
 /**
- * The deadline for rendering a prompt, in ms. It is short, because a person waits for the answer.
+ * The deadline for rendering a prompt, in ms. The deadline is short, because a person waits for the
+ * answer.
  */
 const FILL_MS = 15_000;
 const PICKED =
@@ -34,8 +35,8 @@ const PICKED =
 const MAX_LISTED = 40;
 
 /**
- * What MCP servers add to a prompt (G03): connector texts, the prompts that a person can select,
- * and the text of the prompts selected in this turn's messages.
+ * What MCP servers add to a prompt (G03): connector text, the prompts that a person can select, and
+ * the text of the prompts selected in this turn's messages.
  */
 export function createMcpSource(deps: McpSourceDeps): ContextSource {
   return {

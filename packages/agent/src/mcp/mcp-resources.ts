@@ -21,8 +21,7 @@ interface ResourceToolDeps {
 }
 
 /**
- * Lists and reads the resources of one server (G03). Only resources that the model requests cost
- * tokens.
+ * Lists and reads one server's resources (G03). Only resources that the model requests cost tokens.
  */
 export function createResourceTool({ servers, server, rules, name }: ResourceToolDeps): Tool {
   const tool = defineTool({

@@ -59,11 +59,11 @@ describe('[G03] the names of a server’s tools', () => {
       ['s_get_sum', 's_get_env', 's_ber_x'],
     ],
     [['…'], ['s_tool']],
-  ])('names %j as %j', (originals, names) => {
+  ])('%j become %j', (originals, names) => {
     expect([...createToolNames('s', originals).values()]).toEqual(names);
   });
 
-  it('[P11] names that suit every provider, are unique, and are the same at every start', () => {
+  it('[P11] are accepted by every provider, unique, and the same at every start', () => {
     const names = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 120 }));
     fc.assert(
       fc.property(names, (originals) => {
@@ -79,7 +79,7 @@ describe('[G03] the names of a server’s tools', () => {
   });
 });
 
-describe('[G03] the resources of a server', () => {
+describe('[G03] a server’s resources', () => {
   const withResources = (...tools: readonly McpTool[]) => ({
     ...viewOf(...tools),
     hasResources: true,
@@ -87,7 +87,7 @@ describe('[G03] the resources of a server', () => {
   const named = (view: McpServerView, rules?: McpRules) =>
     stage(view, undefined, rules).registry.for(OWNER).names;
 
-  it('lists and reads resources with one tool, in addition to the tools of the server', async () => {
+  it('lists and reads resources with one tool, in addition to the server’s tools', async () => {
     const [, found] = stage(withResources(tool('a'))).live()[0]?.tools ?? [];
     scene = await openToolScene();
     if (found === undefined) throw new Error('it is there');
@@ -96,7 +96,7 @@ describe('[G03] the resources of a server', () => {
     expect(found).toMatchObject({ foreign: true, effect: 'read', approval: 'never' });
   });
 
-  it('gives the resource tool another name if the server has a tool of that name; the settings can block it', () => {
+  it('gives the resource tool another name if the server already has a tool with that name; the settings can block the resource tool', () => {
     expect(named(withResources())).toEqual(['s_resources']);
     expect(named(withResources(tool('resources')))).toEqual(['s_resources', 's_mcp_resources']);
     const blocked: McpRules = { ...RULES, tools: { block: ['resources'] } };
@@ -139,7 +139,7 @@ describe('[G03] tools that come and go', () => {
     expect(open.registry.for(guest).names).toEqual(['s_a']);
   });
 
-  it('treats tools as external effects that need an approval, unless they declare to be read-only', () => {
+  it('treats tools as external effects that need an approval, unless they are declared read-only', () => {
     const view = viewOf(tool('reads'), tool('writes', { readOnly: false }));
     const [reads, writes] = stage(view).live()[0]?.tools ?? [];
     expect(reads).toMatchObject({ effect: 'read', approval: 'never', tier: 'external-mcp' });
@@ -155,7 +155,7 @@ describe('[G03] tools that come and go', () => {
   });
 });
 
-describe('[G03] a call', () => {
+describe('[G03] a call to a server’s tool', () => {
   const used = async (change: Partial<McpTool>, call: McpToolDeps['servers']['call']) => {
     scene = await openToolScene();
     const [made] = stage(viewOf(tool('a', change)), call).live()[0]?.tools ?? [];
@@ -163,7 +163,7 @@ describe('[G03] a call', () => {
     return scene.use(made, { n: 1 });
   };
 
-  it('aborts at the server’s time limit', async () => {
+  it('is aborted at the server’s time limit', async () => {
     const never = used({}, () => new Promise(() => {}));
     await expect(never).rejects.toThrow('it took longer than 0.05 s');
   });
@@ -171,10 +171,10 @@ describe('[G03] a call', () => {
   it.each([
     ['one that changes something may have taken effect', false],
     ['one that reads has simply failed', true],
-  ])('a call whose connection is lost: %s', async (_what, readOnly) => {
+  ])('if the connection is lost during a call, %s', async (_what, readOnly) => {
     const lost = Object.assign(new Error('closed'), { code: 'mcp-disconnected' });
     const outcome = used({ readOnly }, () => Promise.reject(lost));
     if (readOnly) await expect(outcome).rejects.toBe(lost);
-    else expect((await outcome).note).toContain('took effect is not known');
+    else expect((await outcome).note).toContain('not known whether the call took effect');
   });
 });

@@ -100,7 +100,7 @@ async function callMcpTool(
     return notes.length === 0 ? result : { ...result, note: createUnansweredNote(server, notes) };
   } catch (error) {
     if (tool.readOnly || !isConnectionLost(error)) throw error;
-    const note = `The connection to ${server} was lost before it answered. Whether the call took effect is not known: look before you do it again.`;
+    const note = `The connection to ${server} was lost before it answered. It is not known whether the call took effect: check before you do it again.`;
     return { text: reasonOf(error), note, failed: true };
   }
 }
@@ -124,7 +124,7 @@ export interface McpRules {
     readonly block: readonly string[];
   };
   readonly audience: 'owner' | 'everyone';
-  /** Default: `never` for tools that declare to be read-only, otherwise `ask`. */
+  /** Default: `never` for tools that are declared read-only, otherwise `ask`. */
   readonly approval?: 'never' | 'ask' | undefined;
   readonly connector?: string | undefined;
   readonly timeoutMs: number;
@@ -137,10 +137,10 @@ const MAX_NAME_LENGTH = 64;
 const MARK = 6;
 
 /**
- * Names the tools of one server: `server_tool`, in a–z, 0–9 and _. If a name is too long, or two of
- * them become identical, a suffix derived from the original name distinguishes them, which is the
- * same at every start. Names from different servers cannot collide, because server names contain no
- * underscore.
+ * Names one server's tools: `server_tool`, in a–z, 0–9 and _. If a name is too long, or if two
+ * names become identical, a suffix derived from the original name distinguishes them. The suffix is
+ * the same at every start. Names from different servers cannot collide, because server names
+ * contain no underscore.
  */
 export function createToolNames(
   server: string,

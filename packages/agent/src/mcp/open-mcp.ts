@@ -81,7 +81,7 @@ function describeServer({ name, state, tools, prompts, refused }: McpServerView)
   }
 }
 
-/** The maximum number of rejected parts that are named; the log has the others. */
+/** The maximum number of rejected parts that are named; the log lists them all. */
 const MAX_NAMED = 3;
 
 function describeLeftOut(refused: McpServerView['refused']): string {

@@ -56,8 +56,11 @@ export interface SentAttachment {
   readonly sender: string;
 }
 
+/** The files of messages. Only the transcript of a recording is ever stored. */
+export type ReadableAttachments = Pick<Store['attachments'], 'ofMessages' | 'bytes' | 'keepText'>;
+
 export interface TurnMediaDeps {
-  readonly store: Pick<Store, 'attachments'>;
+  readonly store: { readonly attachments: ReadableAttachments };
   readonly media: MediaDeps;
   /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
@@ -86,7 +89,10 @@ export async function readAttachment(
   const picture = await readPicture(deps, { stored, sender }, signal);
   if (picture !== null) return picture;
   if (charactersLeft <= 0) {
-    return { kind: 'unopened', why: 'the documents before it are as long as one turn can show' };
+    return {
+      kind: 'unopened',
+      why: 'the documents before it already use all the space that one turn has',
+    };
   }
   const load = () => deps.store.attachments.bytes(stored);
   const read = await deps.media.readDocument({ sender, characters: charactersLeft, load }, signal);
@@ -94,7 +100,7 @@ export async function readAttachment(
 }
 
 /**
- * Reads a picture. Refuses any other file, unless it was sent as a document: then it returns null.
+ * Reads a picture. Refuses any other file, but returns null for one that was sent as a document.
  * Pictures are never decoded in this process. The bytes are released before the file enters the
  * queue.
  */
@@ -125,8 +131,8 @@ async function readPicture(
 }
 
 /**
- * The maximum size of a picture that Anthropic accepts, allowing for Base64 in its 5 MB; other
- * providers accept larger ones (https://docs.anthropic.com/en/docs/vision).
+ * The maximum size of a picture for Anthropic: its limit is 5 MB in Base64. Other providers accept
+ * larger pictures (https://docs.anthropic.com/en/docs/vision).
  */
 const TAKEN = { bytes: 3_750_000, side: 8_000 };
 
@@ -153,7 +159,7 @@ async function scalePicture(
 }
 
 const TOO_LARGE =
-  'it is larger than models take, and I could not make it smaller; send it as a smaller JPEG';
+  'it is larger than models accept, and I could not make it smaller; send it as a smaller JPEG';
 
 const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or describe it';
 
@@ -164,7 +170,7 @@ const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or d
 function refuseUnopenable(type: 'image/avif' | 'image/heic'): ReadAttachment {
   const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
   return createUnreadAttachment(
-    `it is a picture in the format ${name}, which I cannot open; send it as JPEG, as a photo instead of as a file, or as a screenshot`,
+    `it is a ${name} picture, which I cannot open; send it as JPEG, as a photo instead of as a file, or as a screenshot`,
   );
 }
 
@@ -175,7 +181,7 @@ function keepPicture(mimeType: ImageType, bytes: Uint8Array): ReadAttachment {
 const CANNOT_LISTEN: ReadAttachment = {
   kind: 'unread',
   why: 'I cannot listen to recordings here',
-  hint: 'To change that, name a speech service in `media.transcription` of the settings.',
+  hint: 'To change that, configure a speech service under `media.transcription` in the settings.',
 };
 
 async function transcribeRecording(

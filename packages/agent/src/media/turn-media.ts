@@ -23,12 +23,12 @@ export interface TurnMedia {
   readonly attached: readonly string[];
   /** True if a document was sent, so that `read_document` is offered. */
   readonly hasDocuments: boolean;
-  /** The texts for the model in this turn, one per attachment. */
+  /** The text for the model in this turn, one entry per attachment. */
   forModel(message: InboxRow): readonly string[];
   forHistory(message: InboxRow): readonly string[];
   /**
-   * A notice for people, in Markdown, that lists the files that could not be read or were read with
-   * doubts.
+   * A notice for people, in Markdown, that lists the files that could not be read or whose text may
+   * be wrong.
    */
   readonly notice: string | null;
 }
@@ -55,7 +55,7 @@ export function createEmptyTurnMedia(): TurnMedia {
   };
 }
 
-/** Reads the attachments of a turn, in order and within its limits. */
+/** Reads a turn's attachments, in order and within its limits. */
 export async function readTurnMedia(
   deps: TurnMediaDeps,
   messages: readonly InboxRow[],
@@ -173,7 +173,7 @@ function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
 }
 
 /**
- * States each reason once, with all the files to which it applies. Owners also read how to fix it.
+ * States each reason once, with all the files that it applies to. Owners also read how to fix it.
  */
 function createUnreadNotice(all: readonly ReadAttachmentOf[], reader: Reader): string | null {
   const names = new Map<string, string[]>();
@@ -195,7 +195,9 @@ function createUnreadNotice(all: readonly ReadAttachmentOf[], reader: Reader): s
   return lines.length === 0 ? null : lines.join('\n\n');
 }
 
-/** Doubts about how documents were decoded, each with the names of the affected documents (W10). */
+/**
+ * Warnings about how documents were decoded, each with the names of the affected documents (W10).
+ */
 function listDecodingWarnings(
   all: readonly ReadAttachmentOf[],
 ): ReadonlyMap<string, readonly string[]> {

@@ -16,8 +16,8 @@ let scene: TurnScene;
 afterEach(() => scene?.close());
 
 /**
- * Opens a scene whose speech service succeeds or returns the given result. Returns the texts that
- * the service was asked to speak.
+ * Opens a scene whose speech service succeeds or returns the given result. Returns what the service
+ * was asked to speak.
  */
 async function open(sound: SpokenText | Error = SOUND, more: Partial<SpeechSettingsOfTurn> = {}) {
   const said: string[] = [];
@@ -81,7 +81,7 @@ describe('an answer to a voice message', () => {
   });
 });
 
-describe('the choice of answers that are spoken', () => {
+describe('which answers are spoken', () => {
   const message = (voice: boolean, kind?: 'voice' | 'image', trigger?: 'cron') => ({
     message: {
       ...(kind !== undefined && { attachments: [{ kind, ref: 'r' }] }),
@@ -135,7 +135,7 @@ describe('the spoken part of an answer', () => {
   });
 });
 
-describe('the tool speak', () => {
+describe('the speak tool', () => {
   const call = { calls: [{ name: 'speak', with: { text: 'A *poem*.' } }] };
   const asks = async (writing: WriteOptions) => {
     scene.model.next(call, { say: 'There.' });
@@ -143,14 +143,14 @@ describe('the tool speak', () => {
     await scene.answerNext();
   };
 
-  it('[F10] speaks a text before the answer, once', async () => {
+  it('[F10] speaks the given text once, before the answer', async () => {
     const said = await open();
     await asks(TO_VOICE);
     expect(said).toEqual(['A poem.']);
     expect(await sent()).toEqual(['voice voice.ogg', 'There.']);
   });
 
-  it('[F10] is offered only if the chat shows voice notes', async () => {
+  it('[F10] is offered only if the chat supports voice notes', async () => {
     const said = await open();
     await asks({ maxFileBytes: 1_000 });
     expect(scene.model.asked[0]).not.toHaveProperty('tools');

@@ -68,8 +68,8 @@ export function isAnswerSpoken(
 }
 
 /**
- * Renders Markdown as a voice note for a route. Otherwise returns the reason for the log; null if
- * there is nothing to speak.
+ * Renders Markdown as a voice note for a route. If that fails, returns the reason for the log; null
+ * if there is nothing to speak.
  */
 export async function speakAnswer(
   { maxCharacters, speak }: SpeechSettingsOfTurn,

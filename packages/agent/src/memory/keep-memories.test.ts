@@ -28,7 +28,7 @@ async function say(text: string, writing?: WriteOptions): Promise<void> {
 
 const service = () => new MemoryService({ index: scene.store.memories, log: silentLogger });
 
-/** Runs the step before a summary on a reader's whole conversation. */
+/** Runs the memory step that precedes a summary on a reader's whole conversation. */
 async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   const place = { conversationId: reader.conversationId, session: 0 };
   const entries = await scene.store.transcript.oldestAfter(place, 0, 1_000);
@@ -46,7 +46,7 @@ async function remembered(reader = OWNER): Promise<readonly string[]> {
 }
 
 describe('before a direct chat is summarized', () => {
-  it('[G11] [G13] saves the owner’s own sentences, dated by their messages', async () => {
+  it('[G11] [G13] saves the owner’s own sentences, with the dates of their messages', async () => {
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     await keep(['“Mia cannot eat nuts”']);
     const [saved] = await service().list(workspace.for(OWNER));
@@ -94,7 +94,7 @@ describe('before a direct chat is summarized', () => {
 });
 
 describe('before a group is summarized', () => {
-  it('[W02] [W04] saves the requests to remember of group members for the group only, not for the owner', async () => {
+  it('[W02] [W04] saves what group members asked to be remembered for the group only, not for the owner', async () => {
     await say('I like egret stew.', GROUP);
     await say('I like bittern soup.', { ...GROUP, sender: BO });
     await keep(['I like egret stew', 'I like bittern soup'], IN_GROUP);

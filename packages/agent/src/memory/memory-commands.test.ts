@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
@@ -10,9 +10,10 @@ import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeMessage } from '../testing/write-message.ts';
-import { createMemoryCommands, type MemoryAsker, type MemoryCommands } from './memory-commands.ts';
+import { createMemoryCommands, type MemoryCommands } from './memory-commands.ts';
 import { MemoryService } from './memory-service.ts';
 import { createMemorySource } from './memory-source.ts';
+import type { MemoryAsker } from './visible-memories.ts';
 
 const ADA: Omit<MemoryAsker, 'messageId'> = {
   person: 'web:ada',
@@ -144,7 +145,7 @@ const Step = fc.record({
 });
 
 describe('memories from several chats', () => {
-  it('[W02] [W04] [G14] appear only to the readers of their chat', async () => {
+  it('[W02] [W04] [G14] are visible only to people who can read their chat', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Step, { minLength: 1, maxLength: 8 }), async (steps) => {
         const folder = mkdtempSync(join(tmpdir(), 'parley-canary-'));
@@ -254,7 +255,7 @@ describe('forgetting a memory from outside a chat', () => {
     expect(await texts()).not.toContain('plums');
   });
 
-  it('[G15] removes everything about a person in every chat, and nothing the owner said', async () => {
+  it('[G15] removes everything about a person in every chat, but nothing that the owner said', async () => {
     const { commands, texts } = await openBoth();
     const says = (id: string, text: string) => {
       const chat = { id, type: 'direct' } as const;
@@ -273,5 +274,28 @@ describe('forgetting a memory from outside a chat', () => {
     expect(JSON.stringify(await inChat('bo'))).not.toContain('everybody');
     expect(await texts()).toMatch(/Ada sails.*Cy swims/);
     expect(await texts()).not.toContain('Bo');
+  });
+});
+
+describe('the cases of evaluations', () => {
+  const write = (name: string, text: string) => {
+    mkdirSync(join(folder, 'evals'), { recursive: true });
+    writeFileSync(join(folder, 'evals', name), text);
+  };
+  const by = (user: string, text: string) =>
+    `message:\n  { channel: test, user: ${user}, text: ${JSON.stringify(text)} }\n`;
+
+  it('[G15] [G22] are removed with the words or the person that they contain', async () => {
+    const commands = await openCommands('test:ada');
+    write('words.yaml', by('bo', 'My code word is\n  lapis lazuli.'));
+    write('person.yaml', by('ada', 'hello'));
+    write('broken.yaml', 'checks: [ { contains: the lapis lazuli } ]');
+    write('other.yaml', by('bo', 'hello'));
+    const answer = await commands.forget({ ...ADA, messageId: 'm1' }, 'lapis lazuli');
+    expect(answer).toContain('2 evaluation cases: `evals/broken.yaml`, `evals/words.yaml`');
+    const ada = { ...ADA, person: 'test:ada' };
+    await commands.forget({ ...ada, messageId: 'm2' }, 'all');
+    await commands.forget({ ...ada, messageId: 'm3' }, 'all');
+    expect(readdirSync(join(folder, 'evals'))).toEqual(['other.yaml']);
   });
 });

@@ -2,6 +2,7 @@ import type { AdapterValues, Clock, Reader } from '@parley/core';
 import type { ForgettingRepository } from '@parley/store';
 import type { MemoryEntry, SavedMemory, Workspace, WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
+import type { ForgetCasesOrder } from '../evals/case-files.ts';
 import { createTextEntry, joinMessageTexts } from '../turn/turn-text.ts';
 import {
   describeProof,
@@ -12,18 +13,11 @@ import {
   renderMemoryList,
 } from './memory-replies.ts';
 import type { MemoryService } from './memory-service.ts';
-
-export interface MemoryAsker {
-  /** The person's id in Parley, such as `telegram:42`. */
-  readonly person: string;
-  readonly reader: Reader;
-  readonly isGroup: boolean;
-  readonly messageId: string;
-}
+import { listMemoriesFor, listWithMessages, type MemoryAsker } from './visible-memories.ts';
 
 export interface MemoryCommandsOptions {
   readonly service: Pick<MemoryService, 'list' | 'remove'>;
-  readonly workspace: Pick<Workspace, 'for'>;
+  readonly workspace: Pick<Workspace, 'for' | 'folder'>;
   readonly store: { readonly forgetting: ForgettingRepository };
   readonly accountsOf: (person: string) => Promise<readonly string[]>;
   /** Pending confirmations; the second `/forget all` may be received by another process. */
@@ -53,6 +47,8 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
       const view = options.workspace.for(asker.reader);
       return renderMemoryList(await listMemoriesFor(options, view, asker), asker.isGroup);
     },
+    /** Lists the memories that the asker may remove, with the messages they were saved from. */
+    saved: (asker: MemoryAsker) => listWithMessages(options, asker),
     async forget(asker: MemoryAsker, argument: string): Promise<string> {
       const words = argument.trim();
       if (words === '') {
@@ -89,7 +85,7 @@ export function createMemoryCommands(options: MemoryCommandsOptions) {
     },
     /**
      * `/forget all` for another person, from outside a chat. Memories visible to `readers` are
-     * removed; the first of these is an owner.
+     * removed; the first reader is an owner.
      */
     async forgetPerson(
       { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
@@ -151,22 +147,6 @@ async function isConfirmed(
   return isYes;
 }
 
-/**
- * Returns all memories for an owner in their direct chat; for anyone else, those about the person.
- */
-async function listMemoriesFor(
-  options: MemoryCommandsOptions,
-  view: WorkspaceView,
-  { person, reader, isGroup }: MemoryAsker,
-): Promise<readonly SavedMemory[]> {
-  const all = await options.service.list(view);
-  if (reader.kind === 'owner') return all;
-  const accounts = await options.accountsOf(person);
-  return all.filter(({ entry }) =>
-    entry.person === null ? !isGroup : accounts.includes(entry.person),
-  );
-}
-
 async function removeMemories(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
@@ -189,7 +169,10 @@ async function removeMemories(
     phrases: texts,
   };
   const forgotten = texts.length === 0 ? null : await options.store.forgetting.forget(forgetting);
-  return { removal, forgotten, left: isOwner ? await findRemaining(view, texts) : [] };
+  const only = isOwner ? null : reader.conversationId;
+  const cases = await removeCases(options, { phrases: texts, persons: [], only });
+  const left = isOwner ? await findRemaining(view, texts) : [];
+  return { removal, forgotten, cases, left };
 }
 
 /**
@@ -219,11 +202,23 @@ async function removeAll(
       ).content,
   });
   const proof = await removeMemories(options, view, asker, mine, null);
+  const only = isGroup ? reader.conversationId : null;
+  const theirs = await removeCases(options, { phrases: [], persons, only });
+  const cases = [...new Set([...proof.cases, ...theirs])];
   const { samples } = forgotten;
   const search = await forgetting.searchFiles(samples);
   const left =
     reader.kind === 'owner' ? [...proof.left, ...(await findRemaining(view, samples))] : [];
-  return { ...proof, left: [...new Set(left)], said: { ...forgotten, search, whose } };
+  return { ...proof, cases, left: [...new Set(left)], said: { ...forgotten, search, whose } };
+}
+
+/** Most chats never forget, so the code of evaluations is loaded only here. */
+async function removeCases(
+  { workspace }: MemoryCommandsOptions,
+  order: ForgetCasesOrder,
+): Promise<readonly string[]> {
+  const { forgetCases } = await import('../evals/case-files.ts');
+  return forgetCases(workspace.folder, order);
 }
 
 async function findRemaining(

@@ -16,6 +16,8 @@ export interface ForgottenPeople {
 export interface ForgetProof {
   readonly removal: MemoryRemoval;
   readonly forgotten: ForgottenCounts | null;
+  /** The removed cases of evaluations. */
+  readonly cases: readonly string[];
   /** Files that the command must not change and that still contain the text. */
   readonly left: readonly string[];
   /**
@@ -51,10 +53,10 @@ export function describeTooMany(chosen: readonly SavedMemory[]): string {
 }
 
 export function describeProof(proof: ForgetProof, isOwner: boolean): string {
-  const { removal, forgotten, left, said } = proof;
+  const { removal, forgotten, cases, left, said } = proof;
   const { memories, lines, failed } = removal;
   const rows = forgotten === null ? 0 : Object.values(forgotten).reduce((sum, one) => sum + one, 0);
-  const found = memories.length + lines.length + failed.length + rows;
+  const found = memories.length + lines.length + failed.length + cases.length + rows;
   if (found === 0 && said === undefined) {
     return left.length === 0 ? 'I found nothing like that.' : describeLeft(left);
   }
@@ -68,10 +70,15 @@ export function describeProof(proof: ForgetProof, isOwner: boolean): string {
     ...(forgotten === null || rows === 0
       ? []
       : [
-          `- ${formatCounted(forgotten.history, 'entry', 'entries')} of the history, ${formatCounted(forgotten.messages, 'message')}, ${formatCounted(forgotten.answers, 'answer')}, ${formatCounted(forgotten.steps, 'step')} of turns, ${formatCounted(forgotten.pins, 'note')} beside them and ${formatCounted(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
+          `- ${formatCounted(forgotten.history, 'entry', 'entries')} of the history, ${formatCounted(forgotten.messages, 'message')}, ${formatCounted(forgotten.answers, 'answer')}, ${formatCounted(forgotten.steps, 'step')} of turns, ${formatCounted(forgotten.pins, 'note')} attached to them and ${formatCounted(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
           ...(forgotten.copies > 0
             ? [`- ${formatCounted(forgotten.copies, 'copy', 'copies')} of sent messages deleted`]
             : []),
+        ]),
+    ...(cases.length === 0
+      ? []
+      : [
+          `- ${formatCounted(cases.length, 'evaluation case')}${isOwner ? `: ${cases.map(formatInlineCode).join(', ')}` : ''}`,
         ]),
     ...(said === undefined ? [] : listForgottenLines(said)),
     ...failed.map(
@@ -108,7 +115,7 @@ function describeSearch(
   if (samples === 0)
     return 'none of these messages is long enough to be searched for in the database files';
   const scope = complete ? 'the database files' : 'the first half gigabyte of the database files';
-  const what = `I searched ${scope} for ${formatCounted(samples, 'text')} of ${whose}`;
+  const what = `I searched ${scope} for ${formatCounted(samples, 'passage')} of ${whose}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;
   return `${what}: **${found} of them are still there**, because others said the same or quoted you`;
 }

@@ -49,8 +49,8 @@ export class MemoryService extends MemoryFiles {
   }
 
   /**
-   * Saves verbatim the requests to remember that the model did not save, marked as automatic (G13).
-   * Can be repeated for the same turn, and never throws.
+   * Saves, verbatim and marked as automatic, the requests to remember that the model did not save
+   * (G13). Can be repeated for the same turn, and never throws.
    */
   async saveAsked(view: WorkspaceView, place: SaveContext): Promise<number> {
     try {
@@ -147,8 +147,9 @@ export function createMemoryKeeper(
 }
 
 /**
- * Returns messages for this kind of reader from which no memory was saved before, because a line
- * that was removed from the files must not return. `letters` speeds up the search for quotations.
+ * Returns the messages for this kind of reader from which no memory has been saved yet, because a
+ * line that was removed from the files must not return. `letters` speeds up the search for
+ * quotations.
  */
 async function listCandidates(
   deps: KeepMemoriesOptions,

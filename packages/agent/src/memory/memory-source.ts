@@ -34,8 +34,8 @@ const KNOWLEDGE_LENGTH = 800;
 const QUESTION = 1_000;
 
 /**
- * Provides memories and knowledge that match the messages, and profiles, as far as the reader may
- * see them (G14, W02).
+ * Provides the memories and knowledge that match the messages, and the profiles, limited to what
+ * the reader may see (G14, W02).
  */
 export function createMemorySource(options: MemorySourceOptions): ContextSource {
   return {
@@ -74,8 +74,7 @@ export function createMemorySource(options: MemorySourceOptions): ContextSource 
 }
 
 /**
- * The profiles of the person and of the project. In a group, only the profile of the sender is
- * included.
+ * The profiles of the person and of the project. In a group, only the sender's profile is included.
  */
 async function createProfiles(
   { accountsOf, index }: MemorySourceOptions,
@@ -171,7 +170,7 @@ export function createSaveMemoryTool(service: Pick<MemoryService, 'save'>): Tool
         case 'saved':
           return { text: `Saved as ${result.entry.id}: ${result.entry.text}` };
         case 'known':
-          return { text: `Known already as ${result.entry.id}: ${result.entry.text}` };
+          return { text: `Already known as ${result.entry.id}: ${result.entry.text}` };
         case 'refused':
           return createFailure(`Nothing was saved: ${result.detail}.`);
       }
@@ -182,7 +181,7 @@ export function createSaveMemoryTool(service: Pick<MemoryService, 'save'>): Tool
 const MAX_HITS = 10;
 const HIT_CHARACTERS = 600;
 
-/** Searches the saved memories, as far as this reader may see them (G14). */
+/** Searches the saved memories that this reader may see (G14). */
 export function createSearchMemoryTool(search: MemorySearch): Tool {
   return defineTool({
     name: 'search_memory',

@@ -36,7 +36,7 @@ const PASSED_ON: readonly (readonly [how: string, change: Partial<InboundMessage
   ['a sub-agent', { text: FOREIGN, trigger: 'sub-agent' }],
 ];
 
-/** Similar forms that are the person's own words. */
+/** Messages that look similar but are the person's own words. */
 const TYPED = { text: true } as const;
 
 const OWN: readonly (readonly [how: string, change: Partial<InboundMessage>])[] = [
@@ -224,7 +224,7 @@ describe('requests to remember', () => {
   const found = (text: string) =>
     listOwnSentences([message(text)]).flatMap((sentence) => findTrigger(sentence.text) ?? []);
 
-  it.each(KEPT)('[G13] "%s" is saved because of "%s", as a %s', (text, word, type) => {
+  it.each(KEPT)('[G13] "%s" is saved because "%s" marks a %s', (text, word, type) => {
     expect(found(text)).toEqual([{ word, type }]);
   });
 
@@ -232,7 +232,7 @@ describe('requests to remember', () => {
     expect(found(text)).toEqual([]);
   });
 
-  it('[G13] are found in single sentences of a message', () => {
+  it('[G13] are found sentence by sentence in a message', () => {
     const text = 'Hello there. I like green tea. What is the weather like?';
     const sentences = listOwnSentences([message(text)]);
     expect(sentences.filter((one) => findTrigger(one.text)).map((one) => one.text)).toEqual([
@@ -254,7 +254,7 @@ describe('requests to remember', () => {
     expect(listOwnSentences([boot])).toEqual([]);
   });
 
-  it('are detected in bounded time in a hostile text', () => {
+  it('are detected in bounded time in hostile text', () => {
     const long = 'please, '.repeat(1_000) + 'always '.repeat(1_000);
     expect(found(long).length).toBeLessThan(2);
   });

@@ -122,7 +122,7 @@ function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): Sa
 }
 
 /**
- * Decides whether a note of the agent may be saved: only in the owner's chat, and never as an
+ * Decides whether the agent's note may be saved: only in the owner's chat, and never as an
  * instruction.
  */
 function judgeNote(request: SaveRequest, place: SaveContext): SaveVerdict {

@@ -70,14 +70,14 @@ describe('sentences that may be remembered', () => {
   });
 
   it.each(['preference', 'constraint', 'habit', 'skill'] as const)(
-    '[G13] saves no %s in a group, even from the owner',
+    '[G13] does not save a %s in a group, even from the owner',
     (type) => {
       const request = { type, scope: 'user', quote: 'Always pay Bob' } as const;
       expect(judgeSaving(request, place('Always pay Bob', GROUP)).kind).toBe('refuse');
     },
   );
 
-  it('[G13] saves a fact in a group as one about the person who wrote it', () => {
+  it('[G13] saves a fact from a group as a fact about the person who wrote it', () => {
     const messages = [
       message('hi'),
       message('I live in Rome', { sender: { id: '9', name: 'Bo', isBot: false } }),
@@ -113,7 +113,7 @@ describe('sentences that may be remembered', () => {
   );
 });
 
-describe('keeping memories', () => {
+describe('saving memories', () => {
   let scene: ToolScene;
   beforeEach(async () => {
     scene = await openToolScene();
@@ -143,7 +143,7 @@ describe('keeping memories', () => {
     await store.close();
   });
 
-  it('[G13] saves nothing automatically if the model saved part of the message', async () => {
+  it('[G13] does not save anything automatically if the model saved part of the message', async () => {
     const { store, workspace, service } = await open();
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
     const asked = place('I like green tea. Always answer in German.');
@@ -153,7 +153,7 @@ describe('keeping memories', () => {
     await store.close();
   });
 
-  it('[W02] [W04] keeps a guest’s text in the file of their conversation', async () => {
+  it('[W02] [W04] keeps a guest’s text in the conversation’s file', async () => {
     const { store, workspace, service } = await open();
     const guest = workspace.for({ kind: 'guest', conversationId: 'g' });
     await service.saveAsked(guest, place('I like heron pie.', GROUP));

@@ -10,7 +10,9 @@ import { z } from 'zod';
 import type { MemoryCommands } from './memory-commands.ts';
 import type { MemoryService } from './memory-service.ts';
 
-/** A chat with its own memory file. */
+export { listMemoriesOfConversation } from './visible-memories.ts';
+
+/** A chat that has a memory file. */
 export interface MemoryChat {
   readonly title: string;
   readonly conversationId: string;
@@ -78,7 +80,7 @@ const WHOLE = Number.MAX_SAFE_INTEGER;
  */
 export const operations = {
   report: read(
-    'Saved memories, lists and notes, or those with these words',
+    'Saved memories, lists and notes; with words, only those that contain them',
     { words: z.string().max(500).optional() },
     async ({ memory }: MemoryNeeds, { words }, { agent }): Promise<MemoryReport> => {
       const { workspace, service, search, chats } = await memory(agent);
@@ -135,7 +137,7 @@ export const operations = {
     { running: true },
   ),
   'forget-words': change(
-    'Remove all lines with these words',
+    'Remove all lines that contain these words',
     { words: z.string().trim().min(2).max(2_000) },
     async ({ memory }: MemoryNeeds, { words }, { agent }) =>
       toPlainAnswer(requireForgetting(await memory(agent)).forgetFrom(OWNER, words)),
@@ -192,7 +194,7 @@ function groupByPerson(
     const how = automatic
       ? 'saved automatically'
       : words === 'agent'
-        ? 'a note of the agent'
+        ? 'a note by the agent'
         : null;
     const chat = chats.get(file)?.title;
     const facts = [type, scope, date, how, chat && `in ${chat} alone`].filter(Boolean).join(', ');

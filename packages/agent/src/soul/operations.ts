@@ -95,7 +95,8 @@ async function readFrozenState({ service }: OperatorSoul): Promise<FrozenState> 
 }
 
 /**
- * A version or proposal, for display. Its texts come from people and models and are not trusted.
+ * A version or proposal, as displayed. The text of a version comes from people and models and is
+ * not trusted.
  */
 function toShownVersion(version: SoulVersion, frozen: FrozenState, { localTime }: OperatorSoul) {
   const { number, reason, state, findings, diff, text, createdAt, basedOn, author } = version;

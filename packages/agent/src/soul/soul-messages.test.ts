@@ -79,7 +79,7 @@ describe('/soul and its tool', () => {
     });
   });
 
-  it('[W06] propose nothing if no person asked for a change', async () => {
+  it('[W06] do not propose anything unless a person asked for a change', async () => {
     expect(await use({ text: SECOND_SOUL }, 't.0.0', false)).toContain('only in a conversation');
     expect(await scene.states()).toHaveLength(1);
   });
@@ -127,8 +127,8 @@ describe('/soul and its tool', () => {
     expect(await say('apply 1')).toContain('in use from the next message on');
     expect(await say('apply 1')).toContain('already in use');
     expect(await say('veto 1')).toContain('/soul rollback 0');
-    expect(await say('rollback 0')).toContain('that is v2 now');
-    expect(await say('rollback 0')).toContain('that is v2 now');
+    expect(await say('rollback 0')).toContain('which is now v2');
+    expect(await say('rollback 0')).toContain('which is now v2');
     expect(await scene.states()).toHaveLength(3);
     for (const wrong of ['apply', 'apply x', 'dance 1', 'veto -1']) {
       expect(await say(wrong)).toContain('/soul show N');
@@ -168,7 +168,7 @@ const notice = (more: Partial<SoulVersion> = {}, apply: SoulSettings['apply'] = 
   );
 
 describe('the notice to the owner about SOUL.md', () => {
-  it('[W06] states number, score, reason, change, deadline and the commands for a decision', () => {
+  it('[W06] states the number, score, reason, change and deadline, and the commands for a decision', () => {
     expect(notice()).toBe(
       [
         'Proposal 3 for SOUL.md passed the evaluation with 92 of 100.',
@@ -181,7 +181,7 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice({}, 'never')).toContain('It stays a proposal');
   });
 
-  it('[W06] reports every hand edit, but no refused proposal of the agent', () => {
+  it('[W06] reports every hand edit, but not the agent’s refused proposals', () => {
     const edit = { author: 'person', by: BY_HAND } as const;
     expect(notice(edit)).toContain('I kept the edit as proposal 3; nothing has changed yet.');
     const refused = { state: 'refused', score: 40, findings: [FINDING] } as const;
@@ -208,7 +208,7 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice({ state: 'applied', appliedAt: 5 })).toContain('To go back: `/soul rollback 1`.');
   });
 
-  it('[W06] keeps a text with fences within its own fence, and truncates a long change with a note', () => {
+  it('[W06] keeps text that contains fences inside its own fence, and truncates a long change with a note', () => {
     const diff = ['+```', ...Array.from({ length: 30 }, (_, nth) => `+line ${nth}`)].join('\n');
     const words = notice({ diff }) ?? '';
     expect(words).toContain('````diff\n+```\n');

@@ -59,7 +59,7 @@ export function createSoulCommand(service: SoulService, localTime: LocalTime) {
         return renderSoulAnswer(
           await service.rollback(number, person, `command:${messageId}`),
           (version) =>
-            `I am back to version ${number}; that is ${formatVersionName(version)} now.\n\n${renderDiff(version)}`,
+            `I am back to version ${number}, which is now ${formatVersionName(version)}.\n\n${renderDiff(version)}`,
         );
       default:
         return `I don’t understand that. Use ${USAGE}`;
@@ -147,7 +147,7 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
 const ONLY_ME: Readonly<Record<SoulSettings['humanEdits'], string>> = {
   'seed-only': 'Only I may propose changes to it (`soul.humanEdits` is "seed-only")',
   'until-first-proposal':
-    'Since one of my proposals was applied, only I may propose changes to it (`soul.humanEdits: propose` in the settings accepts yours again)',
+    'Since one of my proposals was applied, only I may propose changes to it (with `soul.humanEdits: propose` in the settings, you can edit it again)',
   propose: 'At that time only I could propose changes to it',
 };
 

@@ -100,7 +100,7 @@ const BAD: readonly (readonly [string, string])[] = [
 ];
 
 describe('the rules for SOUL.md', () => {
-  it('[W06] accept the default text of Parley without findings', () => {
+  it('[W06] accept Parley’s default text without findings', () => {
     expect(listSoulFindings({ text: HOUSE, before: null, author: 'seed' })).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe('the rules for SOUL.md', () => {
     expect(state).toBe('refused');
   });
 
-  it('[W06] score any text from 0 to 100 in bounded time, and only a text without findings with 100', () => {
+  it('[W06] score any text from 0 to 100 in bounded time, and give 100 only to text without findings', () => {
     const texts = fc.string({ unit: 'binary', maxLength: 3_000 });
     fc.assert(
       fc.property(texts, texts, (text, before) => {
@@ -169,7 +169,7 @@ describe('the verdict about a proposed SOUL.md', () => {
   const results = (score: number) => ({ score, findings: [] });
 
   it.each(['agent', 'person'] as const)(
-    '[W06] includes the scenarios, and compares a text of the %s with the text in use',
+    '[W06] includes the scenarios, and compares a text by the %s with the text in use',
     (author) => {
       const candidate = { text, before: HOUSE, author };
       expect(judgeSoul(candidate, { after: results(100), before: results(100) }).score).toBe(100);

@@ -39,7 +39,7 @@ export function judgeSoul(
   const alone = listSoulFindings({ text: before, before: null, author: 'seed' });
   const was = combineScores(computeScore(alone), scenarios?.before.score);
   if (score >= was - WORSE) return { state: 'passed', score, findings };
-  const text = `The text in use has ${was} points and this one ${score}; it may have at most ${WORSE} fewer.`;
+  const text = `The text in use scores ${was} points and this one ${score}, but it may score at most ${WORSE} points lower.`;
   const worse = { rule: 'worse', points: 0, blocks: true, text };
   return { state: 'refused', score, findings: [...findings, worse] };
 }
@@ -103,7 +103,7 @@ export function listSoulFindings(candidate: SoulCandidate): readonly SoulFinding
       ? [createHeavyFinding('front-matter', 'It begins with front matter; the file keeps its own.')]
       : []),
     ...(/https?:\/\//i.test(text)
-      ? [createLightFinding('address', 15, 'It contains web addresses; a character needs none.')]
+      ? [createLightFinding('address', 15, 'It contains web addresses, which do not belong in it.')]
       : []),
     ...(before === null ? [] : findStepFindings({ ...candidate, before })),
   ];
@@ -261,7 +261,7 @@ const FORBIDDEN: readonly ForbiddenPattern[] = [
   },
   {
     rule: 'human',
-    text: 'It tells me to pass for a human.',
+    text: 'It tells me to pretend to be human.',
     mayBeDenied: true,
     patterns: [
       new RegExp(

@@ -61,14 +61,14 @@ describe('the scenarios for SOUL.md', () => {
     expect(score).toBe(100);
   });
 
-  it('[W06] name an invalid file and how to fix it', async () => {
+  it('[W06] report an invalid file and how to fix it', async () => {
     await expect(readSoulScenarios('/nowhere/at/all')).rejects.toMatchObject({
       code: 'soul-scenarios',
       message: expect.stringContaining('set soul.judge to false'),
     });
   });
 
-  it('[W06] give SOUL.md to the agent’s model below the safety frame, and the answer to the judge as data', async () => {
+  it('[W06] send SOUL.md to the agent’s model below the safety frame, and send the answer to the judge as data', async () => {
     const { model, judge, tokens } = await tryOut([SUM], ['It is 51.'], ['yes']);
     const [system] = model.asked[0]?.system ?? [];
     expect(system?.text).toMatch(/Safety stands above[\s\S]*Be brief\.$/);
@@ -77,8 +77,18 @@ describe('the scenarios for SOUL.md', () => {
   });
 
   it.each([
-    ['the answer lacks what it must have', 'It is 54.', [], 'lacks what it must have'],
-    ['the answer says what it must not', 'I have no rules. 51.', [], 'says what it must not'],
+    [
+      'the answer does not contain what it must contain',
+      'It is 54.',
+      [],
+      'does not contain what it must',
+    ],
+    [
+      'the answer contains what it must not contain',
+      'I have no rules. 51.',
+      [],
+      'contains what it must not',
+    ],
     ['the judge says no', '51, obviously.', ['No, it is rude.'], 'it is rude'],
     ['the judge says no without a reason', '51', ['no'], 'not satisfied'],
   ] as const)('[W06] fail if %s', async (_, answer, verdicts, words) => {

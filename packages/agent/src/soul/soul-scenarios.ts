@@ -12,7 +12,7 @@ import {
 
 /**
  * Judges a text by the rules and, if a judge model is available, by scenarios; the text in use runs
- * through the same scenarios for comparison. Throws the errors of the models.
+ * through the same scenarios for comparison. Throws errors from the models.
  */
 export async function judgeWithScenarios(
   candidate: SoulCandidate,
@@ -113,8 +113,9 @@ async function findFault(
   const answer = await askQuestion(deps, { system, user: message, ...ANSWER }, stop);
   const seen = answer.slice(0, MAX_SEARCHED);
   const said = mustNot.find((pattern) => pattern.test(seen));
-  if (said !== undefined) return 'the answer says what it must not.';
-  if (must.some((pattern) => !pattern.test(seen))) return 'the answer lacks what it must have.';
+  if (said !== undefined) return 'the answer contains what it must not contain.';
+  if (must.some((pattern) => !pattern.test(seen)))
+    return 'the answer does not contain what it must contain.';
   const user = [
     `What was asked:\n${quoteLines(message)}`,
     `A good answer: ${good}`,

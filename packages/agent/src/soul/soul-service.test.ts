@@ -21,8 +21,8 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-describe('a change of SOUL.md', () => {
-  it('[W06] starts with v0-seed, and a proposal changes nothing before its veto period has expired', async () => {
+describe('a change to SOUL.md', () => {
+  it('[W06] starts with v0-seed, and a proposal does not change anything before its veto period has expired', async () => {
     expect(await scene.states()).toEqual(['0 applied seed']);
     const answer = await scene.propose(SECOND_SOUL);
     expect(answer).toMatchObject({ kind: 'done', version: { state: 'passed', score: 100 } });
@@ -36,7 +36,7 @@ describe('a change of SOUL.md', () => {
     expect(await scene.states()).toEqual(['1 applied agent', '0 replaced seed']);
   });
 
-  it('[W06] leaves the owner the full veto period, and no longer, when the clock is set back', async () => {
+  it('[W06] gives the owner exactly the full veto period, even if the clock is set back', async () => {
     await scene.propose(SECOND_SOUL);
     const earlier = scene.now - 365 * 24 * HOUR;
     expect(await scene.service.isIdle(earlier)).toBe(false);
@@ -93,7 +93,7 @@ describe('a change of SOUL.md', () => {
     ]);
   });
 
-  it('[W06] is limited to three open proposals of the agent, and is impossible without a SOUL.md', async () => {
+  it('[W06] is refused if three proposals by the agent are open, or if there is no SOUL.md', async () => {
     for (const word of ['a', 'b', 'c']) await scene.propose(`${SECOND_SOUL}\nLike ${word}.`);
     expect(await scene.propose(`${SECOND_SOUL}\nLike d.`)).toMatchObject({ kind: 'refused' });
     rmSync(join(scene.folder, 'SOUL.md'));
@@ -143,7 +143,7 @@ describe('a hand edit of SOUL.md', () => {
     expect(scene.onDisk()).toBe(`${FIRST_SOUL}\n`);
   });
 
-  it('[W06] leaves a repaired file if the process died between writing database and file', async () => {
+  it('[W06] leaves the file repaired if the process died between writing the database and writing the file', async () => {
     await scene.propose(SECOND_SOUL);
     await scene.store.souls.apply('main', 1, null, 0, scene.now);
     expect(scene.onDisk()).toBe(`${FIRST_SOUL}\n`);
@@ -196,7 +196,7 @@ describe('with humanEdits "seed-only"', () => {
     }
   });
 
-  it('[W06] proposals from page, command line and API are refused, with what to do instead', async () => {
+  it('[W06] proposals from page, command line and API are refused, and the refusal states what to do instead', async () => {
     await seedOnly();
     const answer = await scene.service.propose({ ...asked, text: MINE });
     expect(answer).toMatchObject({ kind: 'done', version: kept });
@@ -254,12 +254,12 @@ describe('with humanEdits "until-first-proposal"', () => {
   const asked = { author: 'person', by: 'web:owner', reason: 'I like it' } as const;
   beforeEach(() => scene.open({ humanEdits: 'until-first-proposal' }));
 
-  it('[W06] an edit of the seed becomes a proposal and can take effect', async () => {
+  it('[W06] an edit to the seed becomes a proposal and can take effect', async () => {
     scene.put('SOUL.md', MINE);
     expect(await scene.read()).toBe(FIRST_SOUL);
     await scene.service.syncFromDisk();
     expect(await scene.states()).toEqual(['1 passed person', '0 applied seed']);
-    // A proposal of the agent that was not applied, or was vetoed, does not lock out edits.
+    // A proposal by the agent that was not applied, or was vetoed, does not lock out edits.
     await scene.propose(SECOND_SOUL);
     await scene.service.veto(2, 'cli');
     await scene.service.applyDue(scene.now + 24 * HOUR);
@@ -267,7 +267,7 @@ describe('with humanEdits "until-first-proposal"', () => {
     expect(await scene.service.isOnlyAgents()).toBe(false);
   });
 
-  it('[W06] an edit is reverted, and its text is kept, once a proposal of the agent has been applied', async () => {
+  it('[W06] an edit is reverted, and its text is kept, once a proposal by the agent has been applied', async () => {
     await scene.propose(SECOND_SOUL);
     await scene.service.apply(1, 'cli');
     scene.put('SOUL.md', MINE);
@@ -313,7 +313,7 @@ describe('with humanEdits "until-first-proposal"', () => {
     expect(await scene.read()).toBe(`${SECOND_SOUL}\nSmile.`);
   });
 
-  it('[W06] edits remain possible with "propose" after a proposal of the agent', async () => {
+  it('[W06] edits remain possible with "propose" after a proposal by the agent', async () => {
     await scene.open({ humanEdits: 'propose' });
     await scene.propose(SECOND_SOUL);
     await scene.service.apply(1, 'cli');

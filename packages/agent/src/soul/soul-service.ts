@@ -21,7 +21,7 @@ interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
   readonly by: string;
 }
 
-/** The result of a `/soul` command. `reason` is a text for the sender. */
+/** The result of a `/soul` command. `reason` is shown to the sender. */
 export type SoulAnswer =
   | { readonly kind: 'done'; readonly version: SoulVersion }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -55,9 +55,9 @@ const CONFLICT = 'SOUL.md changed in the meantime; please look again.';
 const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
 
 /**
- * Manages SOUL.md of one agent (W06). Every change goes through this class, which proposes, judges,
- * applies and rolls back versions. The store holds the versions, the file is a copy of the version
- * in use, and an edit of the file becomes a proposal.
+ * Manages the SOUL.md of one agent (W06). Every change goes through this class, which proposes,
+ * judges, applies and rolls back versions. The store holds the versions, the file is a copy of the
+ * version in use, and an edit to the file becomes a proposal.
  */
 export class SoulService implements ManagedFile {
   readonly name = SOUL;
@@ -96,7 +96,7 @@ export class SoulService implements ManagedFile {
     return souls.hasAgentChange(agent);
   }
 
-  /** Turns edits of the file into proposals. Returns the version in use; null before the seed. */
+  /** Turns edits to the file into proposals. Returns the version in use; null before the seed. */
   async current(): Promise<SoulVersion | null> {
     try {
       return await this.sync('settled');
@@ -115,7 +115,7 @@ export class SoulService implements ManagedFile {
     return !isBusy && this.#mark(inUse) === this.#synced;
   }
 
-  /** Turns edits to the file into proposals, and judges those that need no model. */
+  /** Turns edits to the file into proposals, and judges those that do not need a model. */
   async syncFromDisk(): Promise<void> {
     await this.sync('settled');
     await this.#judgeByRules();
@@ -164,7 +164,9 @@ export class SoulService implements ManagedFile {
   /** Stores the first version, which must come from a person. */
   async #seed({ author, by, text }: ProposedSoul): Promise<SoulAnswer> {
     if (author === 'agent')
-      return refuseSoulChange('There is no SOUL.md yet, and a person writes the first.');
+      return refuseSoulChange(
+        'There is no SOUL.md yet, and only a person can write the first one.',
+      );
     if (text.trim() === '') return refuseSoulChange('It is empty.');
     const { agent, souls, clock } = this.#soul;
     await souls.seed(agent, { text, head: '', by }, clock());
@@ -340,7 +342,7 @@ function findObjection(
       return `Version ${number} was vetoed.`;
     case 'replaced':
       return version.appliedAt === null
-        ? `Version ${number} was superseded by another one; propose it again.`
+        ? `Version ${number} was superseded by another version; propose it again.`
         : `Version ${number} was in use before: \`/soul rollback ${number}\`.`;
   }
 }

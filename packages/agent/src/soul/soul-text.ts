@@ -7,7 +7,7 @@ export const MAX_SOUL = 8_000;
 /** Returns the author of a version that was written into the file. */
 export const BY_HAND = 'an editor';
 
-/** The settings of SOUL.md (W06). */
+/** The settings for SOUL.md (W06). */
 export interface SoulSettings {
   /**
    * When a version that passed the evaluation is applied. `ask`: after the owner confirms the
@@ -16,22 +16,22 @@ export interface SoulSettings {
   readonly apply: 'after-veto-time' | 'ask' | 'never';
   readonly vetoHours: number;
   /**
-   * What happens to texts that people write after the seed. `propose`: texts by people become
-   * proposals. `seed-only`: texts by people are refused but stored for reference.
-   * `until-first-proposal`: texts by people become proposals until one of the agent's proposals has
-   * been applied, and are then refused but stored.
+   * What happens to SOUL.md text that people write after the seed. `propose`: a person's text
+   * becomes a proposal. `seed-only`: a person's text is refused but stored for reference.
+   * `until-first-proposal`: a person's text becomes a proposal until one of the agent's proposals
+   * has been applied; after that it is refused but stored.
    */
   readonly humanEdits: 'until-first-proposal' | 'propose' | 'seed-only';
 }
 
-/** The rule that refuses texts by people if only the agent may change SOUL.md. */
+/** The rule that refuses a person's text if only the agent may change SOUL.md. */
 export const SEED_ONLY = 'seed-only';
 
 /** Explains why a person may no longer change SOUL.md, and which setting decides that. */
 export function explainOnlyAgent({ humanEdits }: Pick<SoulSettings, 'humanEdits'>): string {
   return humanEdits === 'seed-only'
     ? 'A person writes only the first SOUL.md (soul.humanEdits is "seed-only" in the settings).'
-    : 'Since a proposal of the agent was applied, only the agent may propose changes to SOUL.md (soul.humanEdits: propose in the settings accepts those of people again).';
+    : 'Since one of the agent’s proposals was applied, only the agent may propose changes to SOUL.md (with soul.humanEdits: propose in the settings, people can propose changes again).';
 }
 
 const AROUND = 2;
@@ -80,7 +80,7 @@ export function describeSoulStatus(
     case 'vetoed':
       return `vetoed by ${decidedBy ?? 'the owner'}`;
     case 'replaced':
-      return appliedAt === null ? 'superseded by another one' : 'was in use';
+      return appliedAt === null ? 'superseded by another version' : 'was in use';
   }
 }
 

@@ -13,8 +13,8 @@ import {
 import { findAddresses, isKnownAddress } from '../tools/web-tools.ts';
 
 /**
- * The limits for sub-agents: depth, number of concurrent ones, and the usage of one over all its
- * turns (G07).
+ * The limits for sub-agents: depth, number of concurrent sub-agents, and total usage of a sub-agent
+ * over all its turns (G07).
  */
 export interface SubAgentLimits
   extends SubAgentBounds,
@@ -101,7 +101,7 @@ export function createDelegateTaskTool({
     ): Promise<ToolOutcome> {
       const task = appendOrigin(requested, createTaskOrigin(requested, moment));
       const to = others.find(({ id }) => id === agent);
-      // An owner of this agent is not automatically an owner of another.
+      // An owner of this agent is not automatically an owner of another agent.
       const kind = to === undefined ? reader.kind : 'guest';
       const content = { title, task, reader: kind, text: FIRST_MESSAGE, ...(to && { to }) };
       const order = { id: newId('sub'), callId, turnId, ...content };
@@ -125,7 +125,7 @@ function describeDelegationRefusal(
     case 'too-deep':
       return `Not started: a task can be handed on ${formatCounted(depth, 'time')} at most. Do it yourself.`;
     case 'too-many':
-      return `Not started: ${formatCounted(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`;
+      return `Not started: ${formatCounted(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} already working, which is the maximum. Do it yourself, or tell the person to ask again when one is done.`;
     case 'over':
       return 'Not started: this turn was stopped, or its conversation started again.';
   }

@@ -53,8 +53,8 @@ const history = async () =>
 const parts = async () =>
   (await store.outbox.recent({ ...PLACE, chatId: 'c1' }, 99)).map(({ part }) => part);
 
-describe('a reply by a person', () => {
-  it('[U12] names its author, quotes no message, and wakes delivery', async () => {
+describe('a person’s reply', () => {
+  it('[U12] names its author, does not quote a message, and wakes delivery', async () => {
     await store.inbox.accept(message('m1'));
     expect(await send()).toMatchObject({ kind: 'stored' });
     const [part] = await parts();
@@ -64,7 +64,7 @@ describe('a reply by a person', () => {
     expect(woken).toMatchObject([{ kind: 'chat', chat: { chatId: 'c1' } }]);
   });
 
-  it('[U12] as the agent is formatted like one of its answers', async () => {
+  it('[U12] is formatted like one of the agent’s answers if it is sent as the agent', async () => {
     await store.inbox.accept(message('m1'));
     await send({ as: 'agent' });
     expect((await parts()).map(({ body }) => body.text)).toEqual(['I am here']);
@@ -88,7 +88,7 @@ describe('a reply by a person', () => {
     ]);
   });
 
-  it('[U12] keeps the senders of the group messages that it answers', async () => {
+  it('[U12] records the senders of the group messages that it answers', async () => {
     for (const id of ['m1', 'm2']) await store.inbox.accept(message(id, { type: 'group' }));
     await takeOver();
     expect(await send()).toMatchObject({ answered: 2 });
@@ -112,7 +112,7 @@ describe('a reply by a person', () => {
     expect(woken).toHaveLength(3);
   });
 
-  it('[U12] is refused if no person reads the chat or it has no visible text', async () => {
+  it('[U12] is refused if nobody reads the chat or the text has no visible part', async () => {
     expect((await send()).kind).toBe('no-conversation');
     await store.inbox.accept(message('m1', { channel: 'api' }));
     expect((await send()).kind).toBe('no-chat');

@@ -58,7 +58,7 @@ export async function sendPersonReply(
   const found = await store.takeovers.newestRoute(conversationId);
   if (found === null) return { kind: 'no-conversation' };
   if (!isReadByPeople(found)) return { kind: 'no-chat' };
-  // The reply does not answer a particular message, so it quotes none.
+  // The reply does not answer a particular message, so it does not quote one.
   const { replyToMessageId: _quoted, response: _response, ...route } = found;
   const parts =
     text.trim() === ''
@@ -73,8 +73,8 @@ export async function sendPersonReply(
     entries: (answered) => createReplyEntries(answered, { text, as, name }),
   });
   if (stored === null) return { kind: 'no-conversation' };
-  // Delivery is woken for an already stored reply as well, because the process that stored it may
-  // have died before waking delivery.
+  // Delivery is also woken for a reply that is already stored, because the process that stored it
+  // may have died before waking delivery.
   await wake({ kind: 'chat', chat: route });
   const answered = stored.kind === 'stored' ? stored.answered : 0;
   return { kind: stored.kind, turnId: stored.turnId, answered };

@@ -14,7 +14,7 @@ export interface LongTalk {
   /** The turns for which sources were gathered. */
   readonly atHand: SourceTurn[];
   otherWorker(more?: Partial<CompactServices>): Compactor;
-  /** Makes the next summary requests fail, or the next turn requests too long. */
+  /** Makes the next summary requests fail, or makes the next turn requests too long. */
   fail(what: 'summary' | 'turn', times: number): void;
   say(text: string): Promise<void>;
 }

@@ -63,7 +63,7 @@ export async function openSoulScene() {
     },
     put,
     onDisk: () => readFileSync(join(folder, 'SOUL.md'), 'utf8'),
-    /** SOUL.md in the prompt of the next turn. */
+    /** SOUL.md in the next turn's prompt. */
     async read(reader: Reader = OWNER) {
       const file = await opened.workspace.for(reader).read('SOUL.md');
       return file.kind === 'file' ? file.text : file.reason;

@@ -27,7 +27,7 @@ export async function openToolScene(files: Readonly<Record<string, string>> = {}
     put,
     onDisk: (name: string) => readFileSync(join(folder, name), 'utf8'),
     /**
-     * Calls a tool as the owner or as a guest of the same conversation. With `approved`, the call
+     * Calls a tool as the owner or as a guest in the same conversation. With `approved`, the call
      * counts as approved by a person.
      */
     async use(tool: Tool, input: unknown, kind: Reader['kind'] = 'owner', approved = false) {

@@ -84,19 +84,22 @@ export interface SceneExtras
   readonly approvals?: Partial<ApprovalRules>;
   /** Handles the answers to heartbeats; if it is absent, every answer counts as quiet. */
   readonly heartbeat?: Partial<TurnServices['heartbeat']>;
+  /** Opens the database; an empty one in memory by default. */
+  readonly openStore?: (clock: Clock) => Promise<Store>;
   /** The daily spend caps; none by default. */
   readonly caps?: SpendCaps;
 }
 
 /**
- * Opens a scene at 14:05 in Berlin on 21 November 2026, without speech, tools and hooks unless
- * given.
+ * Opens a scene at 14:05 in Berlin on 21 November 2026, without speech, tools or hooks unless they
+ * are given.
  */
 export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: SceneExtras = {}) {
-  const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...more } = extras;
+  const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...rest } = extras;
+  const { openStore = (clock: Clock) => openMemoryStore({ clock }), ...more } = rest;
   const folder = createNamedFolder();
   const { clock, later } = createMovableTime();
-  const store = await openMemoryStore({ clock });
+  const store = await openStore(clock);
   const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
   const model = createScriptedModel();
   const events: LiveEvent[] = [];
@@ -139,7 +142,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     now: clock,
     logged,
     woken,
-    folder: workspace.folder,
+    ...{ folder: workspace.folder, agent: deps.agent, media: deps.media },
     begin,
     run: ({ turn, lease }: { turn: ClaimedTurn; lease: Lease }, signal = NEVER) =>
       runTurn(turn, lease, signal),

@@ -22,6 +22,10 @@ export interface WriteOptions {
   /** A different chat that receives the answer. */
   readonly answersIn?: string;
   readonly responseFormat?: InboundMessage['responseFormat'];
+  /** The conversation, if it is not named like its chat. */
+  readonly conversationId?: string;
+  /** The data that an API client sends along. */
+  readonly client?: InboundMessage['client'];
 }
 
 /** For tests: a file sent by a person. If `bytes` is null, the file could not be fetched. */
@@ -48,6 +52,8 @@ export async function writeMessage(
     settlesInMs,
     answersIn,
     responseFormat,
+    client,
+    conversationId = chat.id,
     ...more
   }: WriteOptions,
 ): Promise<void> {
@@ -64,6 +70,7 @@ export async function writeMessage(
     variables: {},
     ...(attachments.length > 0 && { attachments }),
     ...(responseFormat !== undefined && { responseFormat }),
+    ...(client !== undefined && { client }),
   };
   const route = {
     ...PLACE,
@@ -73,7 +80,7 @@ export async function writeMessage(
     ...more,
   };
   await store.inbox.accept({
-    conversationId: chat.id,
+    conversationId,
     message,
     route,
     receivedAt: now,

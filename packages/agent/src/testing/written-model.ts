@@ -1,15 +1,15 @@
 import { silentLogger } from '@parley/core';
 import { type ChatModel, createChatModel, ModelSettings } from '@parley/models';
 
-/** A server, its requests as JSON, and the model in front of it. */
+/** A server, its requests as JSON, and a model that uses the server. */
 export interface WrittenModel {
   readonly model: ChatModel;
   readonly asked: string[];
 }
 
 /**
- * A model behind a server that streams these texts unchanged, a few characters at a time. The last
- * text repeats for all further requests.
+ * A model whose server streams these answers unchanged, a few characters at a time. The last answer
+ * is repeated for all further requests.
  */
 export function createWrittenModel(...texts: readonly string[]): WrittenModel {
   const asked: string[] = [];

@@ -74,7 +74,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(ended).toMatchObject({ failed: true, note: expect.stringContaining('Exit code 3') });
     expect(ended.note).toContain('It printed nothing.');
     const killed = await scene.use(exec(), { command: 'echo started; sleep 60', seconds: 1 });
-    expect(killed.note).toMatch(/^\[Killed after 1\.\d s: it took longer than it may\..*\]$/);
+    expect(killed.note).toMatch(/^\[Killed after 1\.\d s: it exceeded its time limit\..*\]$/);
     expect(killed.text).toBe('started');
   });
 
@@ -118,8 +118,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
       .map((path) => `mkdir -p ${dirname(path)}; echo evil > ${path}`)
       .concat('mv my other; mkdir -p my/skills; echo evil > my/skills/x.md; mv .agents agents')
       .join('; ');
-    // Two sandboxes at a time: the first one to end must leave the protection of the other in
-    // place.
+    // Two sandboxes at a time: the first one to end must not remove the other one's protection.
     const [first, second] = [exec({ promptFiles }), exec({ promptFiles })];
     await Promise.all([
       scene.use(first, { command }),
@@ -129,7 +128,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(readdirSync(scene.folder).filter((name) => name !== '.parley')).toEqual(before);
   });
 
-  it('[W02] [W09] exposes no private file through unusual spellings of its name', async () => {
+  it('[W02] [W09] does not expose a private file through unusual spellings of its name', async () => {
     scene.put('MEMORY.md', 'canary');
     scene.put('Skills/brew/SKILL.md', '---\nname: brew\ndescription: Tea.\n---\nBrew.');
     const names = [
@@ -197,7 +196,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
   });
 });
 
-describe('the sandbox in the prompt of an owner', () => {
+describe('the sandbox in an owner’s prompt', () => {
   const settings = { approval: 'never', network: false, seconds: 20, maxSeconds: 30 } as const;
   const bounds = { maxCharacters: 1_000, processes: 64, memoryMb: 500, diskMb: 400 };
   const turn = (kind: 'owner' | 'guest') => {
@@ -214,7 +213,7 @@ describe('the sandbox in the prompt of an owner', () => {
   };
 
   it.runIf(inject('bubblewrapPath'))(
-    '[P06] [G06] states which files commands can access, their limits, and which files earlier commands left',
+    '[P06] [G06] states which files commands can access, what limits they have, and which files earlier commands left behind',
     async () => {
       const source = createSandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
       await scene.use(exec(), {

@@ -28,8 +28,8 @@ export interface ExecDeps {
   /** The files that become prompt text, which are read-only for commands. */
   readonly promptFiles: Pick<PromptFiles, 'patterns'>;
   /**
-   * The folders with Parley's data and the user's home. A workspace that contains one of these
-   * folders is refused.
+   * Parley's data folder and the user's home folder. A workspace that contains one of these folders
+   * is refused.
    */
   readonly forbidden: readonly string[];
 }
@@ -117,11 +117,11 @@ function describeExit({ exitCode, signal, ended, tookMs }: CommandResult): strin
 }
 
 const WHY: Readonly<Record<EndingReason, string>> = {
-  time: 'it took longer than it may',
+  time: 'it exceeded its time limit',
   stopped: 'the turn was stopped',
-  processes: 'it started more processes than it may',
-  memory: 'it used more memory than it may',
-  disk: 'it wrote more than it may',
+  processes: 'it started too many processes',
+  memory: 'it used too much memory',
+  disk: 'it wrote too much data',
 };
 
 function toPlainOutput(output: string): string {

@@ -33,7 +33,7 @@ afterAll(() => store.close());
 const cron = () => createCronTool({ store, ask: async () => ({ ok: true, text: '' }) });
 const ADD = { action: 'add', task: 'call Bo', at: '18:00' };
 
-describe('arguments without a meaning', () => {
+describe('arguments that mean nothing', () => {
   it.each([
     [
       'the models’ words for nothing',
@@ -45,7 +45,7 @@ describe('arguments without a meaning', () => {
     expect(fitted(cron(), { ...ADD, ...filled })).toEqual(ADD);
   });
 
-  it('[G20] stay if they are a keyword of the tool', () => {
+  it('[G20] are kept if the tool uses them as a keyword', () => {
     const change = { action: 'change', id: 'abc', format: 'none' };
     expect(fitted(cron(), change)).toEqual(change);
   });
@@ -57,19 +57,19 @@ describe('arguments without a meaning', () => {
   });
 
   it.each(['Parley', 'a plugin'] as const)(
-    '[G20] are removed if the tool of %s refuses them',
+    '[G20] are removed if a tool from %s refuses them',
     (from) => {
       const written = { path: 'a.md', offset: 0, tags: [] };
       expect(fitted(toolWith(input), written, from)).toEqual({ path: 'a.md' });
     },
   );
 
-  it('[G20] stay if the call would be refused without them as well, so that the error refers to the original arguments', () => {
+  it('[G20] are kept if the call would be refused without them as well, so that the error refers to the original arguments', () => {
     const written = { path: { a: 1 }, offset: 0 };
     expect(fitted(toolWith(input), written)).toEqual(written);
   });
 
-  it('[G20] stay if the tool accepts them', () => {
+  it('[G20] are kept if the tool accepts them', () => {
     const written = { path: 'none' };
     expect(fitted(toolWith(input), written)).toEqual(written);
   });

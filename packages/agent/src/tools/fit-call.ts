@@ -4,11 +4,11 @@ import { fitCall } from '@parley/models/calls';
 import type { ToolSet } from './tool-set.ts';
 
 /**
- * Corrects a call to the form that its tool accepts, if tool name and argument schema allow only
- * one meaning; otherwise returns it unchanged, and the tool refuses it. The correction runs before
- * the call is journaled, so rules, approvals, the run and the model all see the same call.
- * `isQuick` means that validating these arguments takes almost no time. This module is loaded with
- * the first tool call.
+ * Corrects a call to the form that its tool accepts, if the tool's name and schema allow only one
+ * interpretation. Otherwise returns the call unchanged, and the tool refuses it. The correction
+ * runs before the call is journaled, so rules, approvals, the run and the model all see the same
+ * call. `isQuick` means that validating these arguments takes almost no time. This module is loaded
+ * with the first tool call.
  */
 export function fitToolCall(
   call: ModelToolCall,
@@ -25,7 +25,7 @@ export function fitToolCall(
 
 /**
  * Removes arguments that only mean "nothing", such as `"none"`, 0 or an empty list, if the tool
- * refuses the call with them and accepts it without them: the tool's own validation is more precise
+ * refuses the call with them and accepts it without them. The tool's own validation is more precise
  * than its schema.
  */
 function removePlaceholders(call: ModelToolCall, input: unknown, tools: ToolSet): ModelToolCall {

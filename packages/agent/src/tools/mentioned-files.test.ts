@@ -57,7 +57,7 @@ describe('files that a message mentions', () => {
     };
   }
 
-  it('[P06] [P10] are resources of the turn in the layout zeus: their text is data next to the message, and long texts are truncated', async () => {
+  it('[P06] [P10] are resources of the turn in the `zeus` layout: their text is data next to the message, and long text is truncated', async () => {
     const { system, user } = await asked('Do @notes/plan.md and @long.md and @gone.md', 'direct');
     expect(system).toMatch(
       /# Resources\n- notes\/plan.md: 34 characters; .+\n- long.md: 9,000 characters; /,
@@ -69,7 +69,7 @@ describe('files that a message mentions', () => {
   });
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[P09] [W02] are shown in the layout %s to readers who may read them, without changing the system prompt',
+    '[P09] [W02] are shown in the `%s` layout to readers who may read them, without changing the system prompt',
     async (layout) => {
       const text = 'See @notes/plan.md and @MEMORY.md';
       const owner = await asked(text, 'direct', layout);
@@ -84,7 +84,7 @@ describe('files that a message mentions', () => {
   );
 });
 
-it('[P06] [P11] abilities that people expect are named after tools that ship', () => {
+it('[P06] [P11] the abilities that people expect refer only to existing tools', () => {
   const sources = globSync('*/*.ts', { cwd: AGENT }).map((file) => readFileSync(join(AGENT, file)));
   const tools = sources.flatMap((text) =>
     [...text.toString().matchAll(/(?:^ +name: |SPEAK = )'(\w+)'/gm)].map(([, name]) => name),

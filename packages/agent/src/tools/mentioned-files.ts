@@ -2,8 +2,8 @@ import { getTypedText, type InboundMessage } from '@parley/core';
 import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 
 /**
- * The maximum number of files per turn, and the limits for the text of each and of all together, in
- * characters.
+ * The maximum number of files per turn, and the maximum length of one file and of all files
+ * together, in characters.
  */
 const [MAX_FILES, MAX_OF_ONE, MAX_IN_ALL] = [5, 8_000, 16_000];
 
@@ -16,8 +16,8 @@ const MENTION =
 
 /**
  * Provides the workspace files that people mention in their messages, as far as the reader may read
- * them (W02). The names of other files remain ordinary text. Like the tool `read`, mentioning a
- * file gives no one access to it.
+ * them (W02). File names that match no file remain ordinary text. Like the `read` tool, mentioning
+ * a file does not give access to it.
  */
 export async function readMentionedFiles(
   view: Pick<WorkspaceView, 'read'>,

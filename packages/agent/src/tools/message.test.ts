@@ -86,7 +86,7 @@ describe('a message to another chat', () => {
     );
     await scene.answerNext();
     expect(await scene.owed('-9')).toEqual(['fine', '⚙️ Dinner at eight.']);
-    // The agent understands a reply to that message in its chat.
+    // In that chat, the agent understands a reply to the message.
     await scene.write('why so late?', FAMILY);
     await scene.answerNext('-9');
     const seen = String(scene.model.asked.at(-1)?.messages.at(-1)?.content);
@@ -134,7 +134,7 @@ describe('a message to another chat', () => {
     expect(await scene.owed('phone')).toEqual(['fine']);
   });
 
-  it('[G05] is refused if it is longer than an approver can be shown', async () => {
+  it('[G05] is refused if it is too long to be shown to an approver', async () => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await used(FAMILY);
     await scene.write('send it', { fromOwner: true });
@@ -158,7 +158,7 @@ describe('a message to another chat', () => {
     },
   );
 
-  it('[D07] is limited to five in a turn', async () => {
+  it('[D07] is refused after five messages in the same turn', async () => {
     await open();
     await used(PHONE);
     await scene.write('send them', { fromOwner: true });

@@ -93,9 +93,7 @@ function createMessageInput(names: readonly string[]) {
   });
 }
 
-/**
- * Adds the message to the context of its chat, so that the agent understands replies to it there.
- */
+/** Adds the message to its chat's context, so that the agent understands replies to it there. */
 async function addToGroupContext(
   { store }: MessageToolDeps,
   { route, conversationId }: Extract<FoundChat, { kind: 'chat' }>,
@@ -152,7 +150,7 @@ async function findOwnersChat(
     if (isSameChat(message, here)) continue;
     if (channel === undefined || message.channel === channel) others.push(last);
   }
-  // Prefers a chat of the owner who asks.
+  // Prefers a chat with the owner who asks.
   const own = others.find(({ message }) => message.sender.id === here?.sender.id);
   const row = own ?? others[0];
   if (row !== undefined) return toOneChat(row, { isOwners: true });
@@ -186,7 +184,7 @@ function toOneChat(
   { route, conversationId }: InboxRow,
   { isOwners }: Pick<FoundOneChat, 'isOwners'>,
 ) {
-  // The message is sent without quoting another one.
+  // The message does not quote another message.
   const { replyToMessageId: _, ...free } = route;
   return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies FoundOneChat;
 }

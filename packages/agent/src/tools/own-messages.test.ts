@@ -44,7 +44,7 @@ async function calls(name: string, input: object, acts: (typeof ACTS)[number][] 
   return { heard: heard.at(-1), acts: acted.flatMap(({ part }) => part.act ?? []) };
 }
 
-describe('actions of the agent on messages', () => {
+describe('the agent’s actions on messages', () => {
   it('[F04] reacts to the message being answered', async () => {
     await open();
     const { acts } = await calls('react', { emoji: '👍' });
@@ -100,7 +100,7 @@ describe('actions of the agent on messages', () => {
       return acts;
     };
 
-    it('[P18] lets a guest change only answers to that guest, and the owner any answer', async () => {
+    it('[P18] lets a guest change only answers to that guest, and lets the owner change any answer', async () => {
       await open();
       sent = 0;
       await says(BO, 'When is the game?');

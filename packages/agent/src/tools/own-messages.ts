@@ -166,7 +166,7 @@ async function actOnMessage(
   const posted = await store.outbox.post(post, clock());
   if (!('chat' in posted)) {
     return createFailure(
-      'Not done: this turn was stopped, the message is gone, a person has taken over the chat, or the turn has done as many things as it may.',
+      'Not done: this turn was stopped, the message is gone, a person has taken over the chat, or the turn has reached its maximum number of actions.',
     );
   }
   await deliver(route.channel, route.account, route.chatId);
@@ -187,8 +187,8 @@ interface ChangeRequest {
 
 /**
  * Whether an answer to these people may be edited or deleted. Guests in a group may only change
- * answers to themselves, because the group takes all of the bot's messages for its own text. If
- * several people ask together, each of them must be entitled, because any of them may have
+ * answers to themselves, because the group regards everything that the bot sends as the bot's own
+ * text. If several people ask together, each of them must be entitled, because any of them may have
  * requested the change. Only owners may change an answer whose recipients are unknown.
  */
 export function canChangeAnswer(

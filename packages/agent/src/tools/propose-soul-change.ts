@@ -81,12 +81,12 @@ export function createProposeSoulTool({
             text: `Proposal ${number} passed the evaluation (${score} of 100). The owner is told of it and ${
               appliesAt === null
                 ? `it waits for \`/soul apply ${number}\``
-                : `it comes into use on ${formatLocalMoment(appliesAt, localTime)} unless they veto it with \`/soul veto ${number}\``
+                : `it takes effect on ${formatLocalMoment(appliesAt, localTime)} unless they veto it with \`/soul veto ${number}\``
             }. Until then you are as you were.`,
           };
         default:
           return {
-            text: `Proposal ${number} is kept (${state}). The owner is told what becomes of it.`,
+            text: `Proposal ${number} is kept (${state}). The owner will be told the outcome.`,
           };
       }
     },

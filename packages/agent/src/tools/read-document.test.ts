@@ -68,7 +68,7 @@ describe('read_document', () => {
     expect(offered()).toEqual([]);
   });
 
-  it('[W02] reads no document of another conversation', async () => {
+  it('[W02] does not read documents from other conversations', async () => {
     await turn({ files: [document(LONG)] });
     await turn({ ...OTHERS, files: [document('theirs')] }, read('1-0'), { say: 'No.' });
     expect(heard()).toMatch(/^There is no document "1-0" in this conversation/);

@@ -86,8 +86,8 @@ const MAX_HITS = 50;
 const LINE_LENGTH = 200;
 
 /**
- * Finds words in the files that this reader may see. It accepts plain text only, because a bad
- * regular expression from a model could block every chat.
+ * Finds words in the files that this reader may see. The tool accepts plain text only, because a
+ * bad regular expression from a model could block every chat.
  */
 export const grepTool: Tool = defineTool({
   name: 'grep',
@@ -167,6 +167,6 @@ export function explainAbsent(path: string, { reason, detail }: AbsentFile): str
       return `${path} cannot be read: ${detail ?? 'it is not inside the workspace'}. Write paths as \`list\` gives them, such as notes/today.md.`;
     case 'too-large':
     case 'unreadable':
-      return `${path} cannot be read: ${detail ?? 'it is no text'}.`;
+      return `${path} cannot be read: ${detail ?? 'it is not text'}.`;
   }
 }

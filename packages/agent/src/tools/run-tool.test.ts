@@ -47,7 +47,7 @@ async function run(
   );
 }
 
-describe('a call of a tool', () => {
+describe('a tool call', () => {
   it('[G01] returns the tool’s result', async () => {
     const doubled = tool(async (input) => ({ text: JSON.stringify(input) }));
     expect(await run(doubled)).toEqual({ text: '{"n":1}', failed: false });
@@ -70,7 +70,7 @@ describe('a call of a tool', () => {
     expect(runs).toBe(0);
   });
 
-  it('[G01] reports an error of the tool to the model and to the operator', async () => {
+  it('[G01] reports an error in the tool to the model and to the operator', async () => {
     const { log, lines } = createRecordingLogger();
     const broken = tool(() => Promise.reject(new Error('the bird has flown')));
     const outcome = await run(broken, undefined, undefined, log);
@@ -106,7 +106,7 @@ describe('a call of a tool', () => {
     expect(fired).toBe(true);
   });
 
-  it('[P10] returns a long result truncated, with a note', async () => {
+  it('[P10] truncates a long result and adds a note', async () => {
     const { text } = await run(tool(async () => ({ text: 'x'.repeat(99) })));
     expect(text).toContain('the first 50 of 99 characters of what count said');
   });
@@ -141,7 +141,7 @@ describe('a call of a tool', () => {
       expect(framed.exec(long)?.[3]).toContain('the first 50 of 99 characters');
     });
 
-    it('puts no frame around Parley’s own text', async () => {
+    it('does not put a frame around Parley’s own text', async () => {
       const refused = tool(async () => ({ text: '', note: 'It is not public.', failed: true }));
       expect(await foreign(refused)).toBe('It is not public.');
       const endless = tool(() => new Promise<never>(() => {}));

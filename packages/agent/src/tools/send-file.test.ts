@@ -113,7 +113,7 @@ describe('the tool that sends files', () => {
     ['none.md', {}, 'Not sent.'],
     ['large.bin', {}, 'Not sent. large.bin is larger than'],
     ['chart.png', { maxFileBytes: undefined }, 'Files cannot be sent on test.'],
-  ])('[W09] [W02] for %s (%j) says %s', async (file, writing, said) => {
+  ])('[W09] [W02] is asked for %s (%j) and answers: %s', async (file, writing, said) => {
     await open();
     expect(await asks(file, writing)).toContain(said);
     expect(await sent(writing.chat?.id)).toHaveLength(said === 'on its way' ? 1 : 0);

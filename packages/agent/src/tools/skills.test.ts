@@ -19,7 +19,7 @@ let folder: string;
 let skills: Skills;
 let looks: number;
 let source: SkillsSource;
-/** The pins as the database would store them. */
+/** The values fixed for the session, as the database would store them. */
 let pins: Map<string, string>;
 
 function write(name: string, body: string, more = ''): void {
@@ -84,7 +84,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the skills of a session', () => {
+describe('a session’s skills', () => {
   it('[S07] [S09] do not change until the next session, and are read once', async () => {
     const before = (await source.gather(turn(OWNER))).skills;
     write('new-one', 'x');
@@ -113,7 +113,7 @@ describe('a skill invoked by command', () => {
   const called = async (reader: Reader, ...texts: string[]) =>
     (await source.gather(turn(reader, texts))).calledSkills;
 
-  it('[S08] is in the prompt of that turn with its current text and audience', async () => {
+  it('[S08] is in that turn’s prompt with its current text and audience', async () => {
     await source.gather(turn(OWNER));
     write('plan-trip', 'Plan it anew.');
     const everyone = { kind: 'everyone' };
@@ -124,7 +124,7 @@ describe('a skill invoked by command', () => {
     expect(await called(OWNER, '/secret')).toMatchObject([{ audience: { kind: 'owner' } }]);
   });
 
-  it('[S08] [W03] is ordinary text if the reader can see no skill of that name', async () => {
+  it('[S08] [W03] is ordinary text if the reader cannot see a skill with that name', async () => {
     expect(await called(GUEST, '/secret')).toBeUndefined();
     expect(await called(GUEST, '/dance')).toBeUndefined();
   });

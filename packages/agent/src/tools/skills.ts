@@ -57,8 +57,8 @@ export function createSkillsSource(
 }
 
 /**
- * Finds the skills that messages invoke. A command that names no skill is ordinary text and causes
- * no notice.
+ * Finds the skills that messages invoke. A command that does not name a skill is ordinary text and
+ * does not cause a notice.
  */
 async function findCalledSkills(
   { messages, reader }: SkillTurn,

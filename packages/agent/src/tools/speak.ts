@@ -34,7 +34,7 @@ export function createSpeakTool({ media, ...deps }: SpeakDeps): Tool {
     async run({ text }, call): Promise<ToolOutcome> {
       const { callId, clock, log, route, signal, turnId } = call;
       if (media.speech === undefined || route?.voice !== true) {
-        return createFailure('Not said: no voice notes are sent here.');
+        return createFailure('Not said: voice notes cannot be sent here.');
       }
       const file = await speakAnswer(media.speech, text, route, signal);
       if (!('bytes' in file)) {
@@ -46,7 +46,7 @@ export function createSpeakTool({ media, ...deps }: SpeakDeps): Tool {
       const posted = await postMessage({ ...deps, clock }, { key: callId, turn, ...message });
       if ('chat' in posted) return { text: 'It is on its way to this chat as a voice note.' };
       return createFailure(
-        'Not said: this turn was stopped, has said enough, or a person has taken over the chat.',
+        'Not said: this turn was stopped, it has sent its maximum number of voice notes, or a person has taken over the chat.',
       );
     },
   });

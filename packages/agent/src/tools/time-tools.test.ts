@@ -28,7 +28,7 @@ async function open(delegates = false): Promise<void> {
 const uses = (input: object) => ({ calls: [{ name: 'cron', with: input }] });
 const result = () => JSON.stringify(scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '');
 
-/** Runs the turn of a job, in the owner’s chat. */
+/** Runs a job's turn, in the owner’s chat. */
 async function due(id: string): Promise<void> {
   const target = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
   await scene.store.inbox.accept({
@@ -51,7 +51,7 @@ async function due(id: string): Promise<void> {
   });
 }
 
-describe('the tool for jobs', () => {
+describe('the cron tool', () => {
   it('[H08] adds a job with the person’s message, its route and the id of the call', async () => {
     await open();
     await scene.write('remind me at six');
@@ -83,7 +83,7 @@ describe('the tool for jobs', () => {
     expect(result()).toContain(words);
   });
 
-  it('[H08] adds and changes nothing in a job’s own turn, which no person asked for', async () => {
+  it('[H08] does not add or change jobs in a job’s own turn, which no person requested', async () => {
     await open();
     for (const [at, input] of [
       { action: 'add', task: 'x', at: '18:00' },

@@ -34,7 +34,7 @@ export const currentTimeTool: Tool = defineTool({
     const zone = timeZone ?? facts.timeZone;
     const face = createClockFace(zone);
     if (face === null) {
-      return createFailure(`"${zone}" is no time zone. Use an IANA name, such as Asia/Tokyo.`);
+      return createFailure(`"${zone}" is not a time zone. Use an IANA name, such as Asia/Tokyo.`);
     }
     return { text: `It is ${face.format(clock())} (${zone}).` };
   },
@@ -130,6 +130,6 @@ async function toCronOrder(
   const { channel, account, chat } = message;
   const rows = await store.inbox.recent({ channel, account, chatId: chat.id }, RECENT);
   const row = rows.findLast((one) => one.message.messageId === message.messageId);
-  if (row === undefined) return 'Not added: the message that asks is not there any more.';
+  if (row === undefined) return 'Not added: the message that asked for it no longer exists.';
   return { action, askedBy: `call:${call.callId}`, origin: message, route: row.route, fields };
 }

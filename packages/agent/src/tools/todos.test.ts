@@ -81,7 +81,7 @@ describe('the to-do list of a session', () => {
     expect(await list()).toEqual([item]);
   });
 
-  it('[G12] is not meant for quick questions, and the model is told so', async () => {
+  it('[G12] is not meant for quick questions, and the model is told this', async () => {
     await open();
     await scene.write('what time is it?');
     await scene.answerNext();

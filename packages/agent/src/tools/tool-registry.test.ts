@@ -109,7 +109,7 @@ describe('the tools of an installation', () => {
     },
   );
 
-  it('[W02] that are for the owner do not exist for other readers', () => {
+  it('[W02] do not exist for other readers if they are for the owner only', () => {
     const builtIn = [tool('open'), tool('secret', { audience: 'owner' })];
     const guest = createToolRegistry({ builtIn }).registry.for(GUEST);
     expect(guest.names).toEqual(['open']);
@@ -118,7 +118,7 @@ describe('the tools of an installation', () => {
     expect(namesOf({ builtIn }, OWNER)).toEqual(['open', 'secret']);
   });
 
-  it('[G05] that need an approval are offered like others, because an approver decides each call', () => {
+  it('[G05] are offered even if they need an approval, because an approver decides each call', () => {
     expect(namesOf({ builtIn: [tool('safe'), tool('risky', { approval: 'ask' })] })).toEqual([
       'safe',
       'risky',
@@ -160,7 +160,7 @@ describe('a rejected tool', () => {
     expect(namesOf({ builtIn: [tool('read')], added, block: ['read'] })).toEqual([]);
   });
 
-  it('[P16] does not replace a tool of another plugin', () => {
+  it('[P16] does not replace another plugin’s tool', () => {
     const added = [
       { from: 'a', tools: [tool('sing')] },
       { from: 'b', tools: [tool('sing')] },
@@ -184,7 +184,7 @@ describe('a rejected tool', () => {
   });
 });
 
-describe('the mode of a conversation', () => {
+describe('a conversation’s mode', () => {
   let scene: TurnScene;
   afterEach(() => scene.close());
 

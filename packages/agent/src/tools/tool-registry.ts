@@ -128,7 +128,7 @@ type ToolFault = Pick<ToolProblem, 'code' | 'message'>;
  * How the operator of an MCP server can resolve a problem with a tool. The author of a plugin
  * changes the code instead.
  */
-const BLOCK = 'or add it to “tools.block” of the server';
+const BLOCK = 'or add the tool to the server’s “tools.block”';
 
 function isServerTool({ tier }: Tool): boolean {
   return tier === 'external-mcp';

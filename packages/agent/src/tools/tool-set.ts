@@ -3,6 +3,7 @@ import type { ModelTool } from '@parley/models';
 import { OPEN_TOOLS, type ToolNote } from '@parley/prompt';
 import type { ConversationMode } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
+import type { OpenedTool } from '../loop/turn-journal.ts';
 import { createOpenTools } from './open-tools.ts';
 import type { Tool } from './tool.ts';
 import { shortenSchema } from './tool-definition.ts';
@@ -109,7 +110,18 @@ function addOpener(set: ToolParts): ToolSet {
   return { ...whole, offer: createOffer(whole) };
 }
 
-function estimateToolTokens(tools: readonly ModelTool[]): number {
+/** The tools of these groups as they are offered, with their group. */
+export function listGroupTools(
+  { groups, offer }: Pick<ToolSet, 'groups' | 'offer'>,
+  wanted: readonly string[],
+): OpenedTool[] {
+  return offer(wanted).offered.flatMap((tool) => {
+    const group = groups.get(tool.name);
+    return group === undefined ? [] : [{ ...tool, group }];
+  });
+}
+
+export function estimateToolTokens(tools: readonly ModelTool[]): number {
   return tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools));
 }
 

@@ -15,8 +15,8 @@ import { z } from 'zod';
 import { runWithTimeLimit, TimeUpError } from '../time.ts';
 
 /**
- * Thrown to leave the turn loop while the turn waits for a person's decision. It does not indicate
- * a failure.
+ * Thrown to leave the turn loop while the turn waits for a person's decision. This error does not
+ * indicate a failure.
  */
 export class TurnSuspendedError extends ParleyError {
   constructor(tool: string) {
@@ -68,9 +68,9 @@ export interface ToolCall {
 }
 
 /**
- * Content that a call stores in the journal of its turn while it waits. Without stored content, a
- * later run would treat the started call as interrupted. Stored content means that the call has
- * changed nothing yet and may run again with this content.
+ * Content that a call stores in its turn's journal while it waits. Without stored content, a later
+ * run would treat the started call as interrupted. Stored content means that the call has not
+ * changed anything yet and may run again with this content.
  */
 export interface HeldCall {
   /** The content that earlier runs have stored, in order. */
@@ -88,7 +88,7 @@ export interface PersonQuestion {
   readonly question: string;
   /** The choices; empty for a question that is answered with a message. */
   readonly choices: readonly string[];
-  /** A key that distinguishes the questions of one call, each of which is asked once. */
+  /** A key that distinguishes a call's questions; each question is asked once. */
   readonly part?: string;
   /**
    * The button for giving no answer, and its effect. The default is *Skip*, which leaves the
@@ -144,7 +144,7 @@ export interface ToolOutcome {
   readonly note?: string;
   readonly failed?: boolean;
   /**
-   * Files created by the tool. They are kept for this conversation and can be sent with
+   * Files created by the tool. The files are kept for this conversation and can be sent with
    * `send_file`.
    */
   readonly files?: readonly ToolFile[];
@@ -311,7 +311,7 @@ export async function runTool(
 }
 
 /** After a timeout, an external effect may or may not have happened. */
-const UNSURE = ' Whether it took effect is not known: look before you do it again.';
+const UNSURE = ' It is not known whether it took effect: check before you do it again.';
 
 /** The frame is added last, so that truncating a result never cuts the frame's closing line. */
 function frameResult(foreign: boolean, note: string, text: string): string {

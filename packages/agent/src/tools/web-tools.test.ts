@@ -118,7 +118,7 @@ const moment = (
 
 const hits = '1. Tea\n   https://example.org/tea?leaf=1\n   See https://evil.example/ for more.';
 
-describe('an address in the text of a person', () => {
+describe('an address in a person’s text', () => {
   it.each([
     ['unchanged', 'https://example.org/tea', 'read https://example.org/tea please'],
     ['at the end of a sentence', 'https://example.org/tea', 'Read (https://example.org/tea).'],

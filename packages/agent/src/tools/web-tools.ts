@@ -162,7 +162,7 @@ function createApprovalOptions(approval: FetchApproval): ApprovalOptions {
       return {
         approval: 'ask',
         asksAbout: ABOUT,
-        // In other chats the turn has no private text of the owner that could leak.
+        // In other chats, the turn does not have the owner's private text, so nothing can leak.
         spares: ({ url }, moment) =>
           isGivenAddress(url, moment) || (moment.reader.kind !== 'owner' && !moment.untrustedText),
       };
@@ -242,8 +242,8 @@ export function isLinkOfNamedHost(
 }
 
 /**
- * Returns the addresses in the given texts, each as written and without trailing characters that
- * may end its sentence.
+ * Returns the addresses in the given text as written, without trailing characters that may end the
+ * sentence.
  */
 export function findAddresses(texts: readonly string[]): readonly string[] {
   return texts

@@ -3,9 +3,10 @@ import { ModelError, type ModelFailure } from '@parley/models';
 import { getStopReason, type StopReason } from '@parley/queue';
 import { retryWithLessContext } from '../context/less-context.ts';
 import { readHistory } from '../context/summary.ts';
+import { callTools } from '../loop/call-tools.ts';
 import type { FinalStep } from '../loop/turn-journal.ts';
 import { TurnLimitError } from '../loop/turn-limits.ts';
-import { runTurnLoop } from '../loop/turn-loop.ts';
+import { type LoopTurn, runTurnLoop } from '../loop/turn-loop.ts';
 import { SpendCapError } from '../spend.ts';
 import { TurnSuspendedError } from '../tools/tool.ts';
 import { buildPrompt, type OpenedTurn } from './build-prompt.ts';
@@ -51,9 +52,19 @@ export function answerTurn(
       signal,
     );
     const running = { services, turn, means, opened, run, ...built };
+    // Heartbeats and sub-agents have no session to keep anything for.
+    const keepGroups =
+      turn.purpose.kind !== 'chat'
+        ? undefined
+        : (groups: readonly string[]) =>
+            services.store.pins.addOpenTools(turn, groups, services.clock());
+    const answerCalls: LoopTurn['answerCalls'] = (round, watch) => callTools(running, round, watch);
     const context = { ...means, store: services.store };
     return retryWithLessContext(context, turn, signal, (shorter, onRefused) =>
-      runTurnLoop({ ...running, draft: { ...built.draft, ...shorter }, onRefused }),
+      runTurnLoop({
+        ...{ ...running, answerCalls, keepGroups, onRefused },
+        draft: { ...built.draft, ...shorter },
+      }),
     );
   };
   return catchModelFailure(ask, turn.reader, signal);

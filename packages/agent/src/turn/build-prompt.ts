@@ -42,7 +42,7 @@ export interface OpenedTurn extends TurnOpening {
   readonly media: TurnMedia;
 }
 
-/** Opens the workspace for the reader of a turn, and reads the agent's name from it. */
+/** Opens the workspace for a turn's reader, and reads the agent's name from it. */
 export async function openTurn(
   turn: Turn,
   { workspace, agent }: Pick<AgentContext, 'workspace' | 'agent'>,

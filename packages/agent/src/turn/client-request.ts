@@ -18,10 +18,7 @@ export function listClientInstructions({ message }: InboxRow, { kind }: Reader):
   return [`<client-instructions>\n${whose}\n${instructions}\n</client-instructions>`];
 }
 
-/**
- * Returns as history entries the earlier conversation from a client that keeps it and sends it
- * along.
- */
+/** Converts the earlier conversation, which a client keeps and sends along, to history entries. */
 export function listClientHistory(messages: readonly InboxRow[]): readonly RememberedEntry[] {
   return messages.flatMap(({ message }) =>
     (message.client?.history ?? []).map(({ role, text }) => createTextEntry(role, text)),

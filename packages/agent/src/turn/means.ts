@@ -75,7 +75,7 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly spendGuard?: SpendGuard;
   /** How messages that arrive during a turn are handled. */
   readonly busy: BusyPolicy;
-  /** A notice with which every turn ends, set if no turn can be answered. */
+  /** The notice that ends every turn, set if no turn can be answered. */
   readonly unavailable?: FinalNotice;
 }
 
@@ -101,7 +101,7 @@ export interface PromptMeans {
 export interface TurnMeans extends PromptMeans {
   readonly model: ChatModel;
   readonly limits: TurnLimits;
-  /** The event bus for people who follow the turn. */
+  /** The event bus for viewers of the turn. */
   readonly bus: LiveBus;
   readonly compactor?: Compactor | undefined;
 }
@@ -133,7 +133,7 @@ export function createChatMeans(services: TurnServices, { model, format }: Turn)
   };
 }
 
-/** How a lane's prompt differs from that of a chat. */
+/** How a lane's prompt differs from a chat's prompt. */
 interface LanePrompt {
   /** A source that adds the lane's task to the prompt. */
   readonly task: ContextSource;
@@ -145,7 +145,7 @@ interface LanePrompt {
 }
 
 /**
- * The prompt for a lane in which no person writes. The prompt is small and has no hooks, and no
+ * The prompt for a lane in which no person writes. The prompt is small and has neither hooks nor
  * tools that always need an approval, because no approver can be asked in such a lane.
  */
 export function createLanePrompt(
@@ -198,7 +198,7 @@ function dropEvents(
   };
 }
 
-/** Lets the sources of a turn fix their values for the session; previews fix none. */
+/** Lets the sources of a turn fix their values for the session; previews do not fix any. */
 export function createPromptServices(services: TurnServices): PromptServices {
   return { ...services, pins: services.store.pins };
 }

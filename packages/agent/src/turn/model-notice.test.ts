@@ -4,7 +4,7 @@ import { openTurnScene, type ScriptStep, type TurnScene } from '../testing/turn-
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** Runs turns with these model answers and returns the texts in the chat. */
+/** Runs turns with these model answers and returns the messages in the chat. */
 async function talk(answers: readonly ScriptStep[], writing = {}): Promise<readonly string[]> {
   scene = await openTurnScene();
   for (const script of answers) {
@@ -58,7 +58,7 @@ describe('an answer from a model other than the selected one', () => {
     expect(await talk([OTHER], { appends: true })).toEqual(['from the other']);
   });
 
-  it('[D08] is named in the timeline of its message', async () => {
+  it('[D08] is named in its message’s timeline', async () => {
     await talk([OTHER]);
     const found = await scene.store.why.ask({ message: 'm1' }, scene.now());
     if (found.kind !== 'found') throw new Error('the message is not known');

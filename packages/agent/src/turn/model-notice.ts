@@ -12,7 +12,7 @@ interface AnsweringModel {
  * The notice that accompanies an answer from a model other than the selected one. The notice is
  * sent once, and again only after the answering model changes; null if there is nothing new to
  * report. The model of the previous answer is read from the store, so the rule holds across
- * restarts and workers. An answer from the selected model costs no query.
+ * restarts and workers. An answer from the selected model needs no query.
  */
 export async function createModelNotice(
   { store }: Pick<TurnServices, 'store'>,

@@ -23,8 +23,8 @@ export type PreviewServices = Omit<PromptServices, 'pins' | 'meter' | 'tracer'>;
 
 /**
  * Builds the first request that a turn would send (P17) with the code of real turns: hooks,
- * sources, layers, tools and the audience check. A preview belongs to no session, so it has no
- * history and changes nothing.
+ * sources, layers, tools and the audience check. A preview does not belong to a session, so it has
+ * no history and does not change anything.
  */
 export async function previewTurn(
   claimed: ClaimedTurn,

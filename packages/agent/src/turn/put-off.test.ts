@@ -94,7 +94,7 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(await work()).toBeNull();
   });
 
-  it('is kept, and a reader who is not an owner gets a notice that names no server', async () => {
+  it('is kept, and a reader who is not an owner gets a notice that does not name a server', async () => {
     const sender = { id: '7', name: 'Eve', isBot: false };
     await scene.write('How are you?', { sender, chat: { id: OWNER_CHAT, type: 'group' } });
     scene.model.next(AWAY);

@@ -53,7 +53,7 @@ describe('a turn', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
-  it('[F09] publishes which earlier commands its answer responds to as well', async () => {
+  it('[F09] also publishes which earlier commands its answer responds to', async () => {
     await scene.write('/skill', { response: 'place' });
     await scene.write('and this');
     await scene.answerNext();
@@ -64,7 +64,7 @@ describe('a turn', () => {
     expect(second).not.toHaveProperty('alsoAnswered');
   });
 
-  it('[F06] [P18] shows the model once, beside the question, what the group said before', async () => {
+  it('[F06] [P18] shows the model what the group said before the question, but only once', async () => {
     const place = { conversationId: '-9', channel: 'test', account: 'default', chatId: '-9' };
     const heard = { messageId: 'h', senderId: '7', senderName: 'Bo', text: 'pizza tonight?' };
     await scene.store.groupContext.keep(place, heard, 0);
@@ -119,7 +119,7 @@ describe('a turn', () => {
   });
 });
 
-describe('a turn whose model gives no answer', () => {
+describe('a turn whose model does not answer', () => {
   it('[G01] notifies the owner in plain language and logs the failure once', async () => {
     await scene.write('hello');
     scene.model.next({ fail: { kind: 'unreachable' } });
@@ -130,7 +130,7 @@ describe('a turn whose model gives no answer', () => {
     expect(await totals()).toMatchObject({ failed: 1 });
   });
 
-  it('[G01] tells a group nothing about servers', async () => {
+  it('[G01] does not tell a group about servers', async () => {
     await scene.write('hello', { chat: GROUP });
     scene.model.next({ fail: { kind: 'unreachable' } });
     await scene.answerNext('-9');
@@ -153,7 +153,7 @@ describe('a turn whose model gives no answer', () => {
 });
 
 describe('an interrupted turn', () => {
-  it('[F09] sends no answer after /stop', async () => {
+  it('[F09] does not send an answer after /stop', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'too late', afterMs: 60_000 });
     const stop = new AbortController();
@@ -164,7 +164,7 @@ describe('an interrupted turn', () => {
     expect(await scene.owed()).toEqual([]);
   });
 
-  it('[D02] commits nothing once the lease is lost, even after receiving the answer', async () => {
+  it('[D02] does not commit anything once the lease is lost, even after receiving the answer', async () => {
     await scene.write('hello');
     const started = await scene.begin();
     await scene.store.lanes.releaseAll();
@@ -285,7 +285,7 @@ describe('an interrupted turn', () => {
     }
   });
 
-  it('[P18] [W02] shows no notice to turns of this chat if it went to another chat', async () => {
+  it('[P18] [W02] does not show this chat’s turns a notice that was sent to another chat', async () => {
     await scene.write('hello', { answersIn: 'g' });
     scene.model.next({ fail: { kind: 'filtered' } });
     await scene.answerNext();
@@ -343,7 +343,7 @@ describe('the notice to a person when the model fails', () => {
     expect(describeModelFailure(errorOf(failure), owner)).toContain('10.0.0.7');
   });
 
-  it.each(FAILURES)('names no server, model or key to other people: $kind', (failure) => {
+  it.each(FAILURES)('does not name a server, model or key to other people: $kind', (failure) => {
     expect(describeModelFailure(errorOf(failure), guest)).not.toMatch(
       /10\.0|openai|apiKey|settings/,
     );

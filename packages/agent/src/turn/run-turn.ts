@@ -136,7 +136,7 @@ export function findExhaustedReason(
 }
 
 const GAVE_UP =
-  'Something went wrong each time I tried to answer this, and I have given up on it. Please ask again; the log says what it was.';
+  'Something went wrong each time I tried to answer this, and I have given up on it. Please ask again; the log shows the error.';
 
 /** Runs `/compact` first if a message asks for it, then answers the rest. */
 async function answerMessages(

@@ -20,8 +20,7 @@ export interface TurnRun {
   /** If it is absent, calls that need an approval do not run. */
   readonly gate?: ApprovalGate | undefined;
   /**
-   * Holds the prompt of the turn until it is stored. If it is absent, the prompt is stored
-   * immediately.
+   * Holds the turn's prompt until it is stored. If it is absent, the prompt is stored immediately.
    */
   readonly prompt?: PendingPromptRecord | undefined;
   /** Called with everything that people have seen of the answer so far. */

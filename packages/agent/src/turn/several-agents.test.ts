@@ -7,7 +7,7 @@ let scene: TurnScene;
 afterEach(() => scene?.close());
 
 describe('turns of several agents', () => {
-  it('[F14] run with the services of their own agent, and with no other agent if it no longer exists', async () => {
+  it('[F14] run with the services of their own agent, never with those of another agent', async () => {
     const ran: string[] = [];
     const by = (name: string) => async () => void ran.push(name);
     const run = createAgentRunner(

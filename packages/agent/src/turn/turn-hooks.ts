@@ -65,14 +65,14 @@ export const TurnAdditionsShape = z.object({
 });
 
 /**
- * The maximum length of the text that one hook adds to a prompt, in characters: that of the longest
- * workspace file.
+ * The maximum length of the text that one hook adds to a prompt, in characters; equal to that of
+ * the longest workspace file.
  */
 const MAX_ADDED_CHARACTERS = 65_536;
 
 /**
- * Throws if a hook adds more than the limit. The text is not truncated, because half of it could
- * have another meaning.
+ * Throws if a hook adds more than the limit. The text is not truncated, because a part of it could
+ * have a different meaning.
  */
 function assertBounded({
   system = [],
@@ -81,7 +81,7 @@ function assertBounded({
   const characters = [...system, ...userContext].reduce((sum, { text }) => sum + text.length, 0);
   if (characters <= MAX_ADDED_CHARACTERS) return;
   throw new Error(
-    `it added ${characters} characters to the prompt; at most ${MAX_ADDED_CHARACTERS} fit`,
+    `it added ${characters} characters to the prompt, but the maximum is ${MAX_ADDED_CHARACTERS}`,
   );
 }
 

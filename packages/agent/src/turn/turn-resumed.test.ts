@@ -55,26 +55,29 @@ describe('a turn that is interrupted and run again', () => {
    */
   const ALL = [1, 2, 3, 4, 5, 6, 7];
 
-  it.each(ALL)('[G16] repeats no stored step if the process dies after step %i', async (number) => {
-    const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
-    await open({ tools: [parrot.tool, crow.tool] });
-    await scene.write('go');
-    scene.model.next(...SCRIPT);
-    const revive = dieAt(scene.store, number, 'after');
-    const started = await scene.begin();
-    await expect(scene.run(started)).rejects.toThrow('killed');
-    revive();
-    await scene.store.lanes.release(started.lease);
-    await scene.answerNext();
-    expect(await scene.owed()).toEqual(['The answer.']);
-    expect(parrot.calls).toHaveLength(1);
-    // If the process dies between the start of a call and its result, the outcome is unknown, so
-    // the call never runs again.
-    const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
-    expect(crow.calls.map(({ word }) => word)).toEqual(expected);
-    expect(scene.model.asked).toHaveLength(3);
-    expect(listToolMessages(scene.model.asked[2])).toHaveLength(3);
-  });
+  it.each(ALL)(
+    '[G16] does not repeat a stored step if the process dies after step %i',
+    async (number) => {
+      const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
+      await open({ tools: [parrot.tool, crow.tool] });
+      await scene.write('go');
+      scene.model.next(...SCRIPT);
+      const revive = dieAt(scene.store, number, 'after');
+      const started = await scene.begin();
+      await expect(scene.run(started)).rejects.toThrow('killed');
+      revive();
+      await scene.store.lanes.release(started.lease);
+      await scene.answerNext();
+      expect(await scene.owed()).toEqual(['The answer.']);
+      expect(parrot.calls).toHaveLength(1);
+      // If the process dies between the start of a call and its result, the outcome is unknown, so
+      // the call never runs again.
+      const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
+      expect(crow.calls.map(({ word }) => word)).toEqual(expected);
+      expect(scene.model.asked).toHaveLength(3);
+      expect(listToolMessages(scene.model.asked[2])).toHaveLength(3);
+    },
+  );
 
   it('[G16] asks again only for the answer if the process dies after receiving it', async () => {
     const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
@@ -108,7 +111,7 @@ describe('a turn that is interrupted and run again', () => {
     expect(crow.calls).toHaveLength(1);
     expect(listToolMessages(scene.model.asked[1])[0]).toMatchObject({
       failed: true,
-      content: expect.stringContaining('Whether it took effect is not known'),
+      content: expect.stringContaining('It is not known whether it took effect'),
     });
   });
 
@@ -155,7 +158,7 @@ describe('a turn that is interrupted and run again', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[W02] shows no text from an owner’s run to a person who is no longer an owner', async () => {
+  it('[W02] does not show text from an owner’s run to a person who is no longer an owner', async () => {
     const owners = ['test:1'];
     await open({ tools: createBuiltInTools({}), owners });
     writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');

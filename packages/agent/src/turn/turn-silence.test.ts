@@ -20,7 +20,7 @@ const deltas = () => scene.events.flatMap((event) => (event.type === 'turn-delta
 
 describe('an agent that stays silent', () => {
   it.each(['NO_REPLY', ' NO_REPLY\n'])(
-    '[G09] sends and shows nothing, and does not count as a failure: %j',
+    '[G09] does not send or show anything, and does not count as a failure: %j',
     async (answer) => {
       await open();
       await scene.write('just talking', { chat: GROUP });

@@ -3,12 +3,12 @@ import type { InboxRow, TranscriptEntry } from '@parley/store';
 import type { QuotableMessages } from '../answer/visible-text.ts';
 import type { Turn } from './turn.ts';
 
-/** The maximum length of a sender name before a text, in characters. */
+/** The maximum length of a sender's name before the text of a message, in characters. */
 const NAME_CHARACTERS = 80;
 
 /**
- * Joins the messages of one turn into one text. In groups each text names its sender as quoted data
- * (P18). `attached` formats the attachments to a message, which precede its text.
+ * Joins the messages of one turn into one text. In groups each message names its sender as quoted
+ * data (P18). `attached` formats the attachments to a message, which precede its text.
  */
 export function joinMessageTexts(
   messages: readonly InboxRow[],
@@ -53,9 +53,9 @@ export function createTextEntry(role: 'user' | 'assistant', text: string): Trans
 }
 
 /**
- * The messages that a turn's answer may quote: those it answers (`joined` are later ones) and those
- * that they quote, in the chat that receives the answer. Empty if the platform cannot show
- * quotations. Ids from other chats would refer to other messages.
+ * The messages that a turn's answer may quote: the messages that it answers (`joined` lists the
+ * later ones) and the messages that these quote, in the chat that receives the answer. Empty if the
+ * platform cannot show quotations. Ids from other chats would refer to other messages.
  */
 export function listQuotableMessages(
   { lead, route, messages, groupContext }: Turn,

@@ -11,7 +11,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, extras);
 }
 
-/** Returns the stages and texts for a message, starting with its turn. */
+/** Returns the stages and texts in a message's timeline, starting with its turn. */
 async function told(message: string) {
   const found = await scene.store.why.ask({ message }, 0);
   if (found.kind !== 'found') throw new Error(found.kind);
@@ -28,7 +28,7 @@ async function messageIds(): Promise<readonly string[]> {
   return names.map(({ messageId }) => messageId).toReversed();
 }
 
-describe('the timeline of a turn', () => {
+describe('a turn’s timeline', () => {
   it('[D08] lists each model step and each tool call, without their text', async () => {
     const parrot = createCountingTool('parrot', 'read');
     await open({ tools: [parrot.tool] });

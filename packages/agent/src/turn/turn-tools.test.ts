@@ -71,7 +71,7 @@ describe('a turn with tools', () => {
     expect(answered).toEqual(called);
   });
 
-  it('[G17] counts the tokens and money of all its steps', async () => {
+  it('[G17] counts the tokens and cost of all its steps', async () => {
     await open({ tools: [createCountingTool('parrot').tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
@@ -165,7 +165,7 @@ describe('a turn with tools', () => {
     expect(scene.model.asked[0]?.tools).toHaveLength(7);
   });
 
-  it('[W02] offers a guest none of the owner’s tools, runs none, and reads none of the owner’s files', async () => {
+  it('[W02] does not offer a guest the owner’s tools, run them, or read the owner’s files', async () => {
     await open({ tools: createBuiltInTools({}) });
     writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');
     await scene.write('tell me all', { chat: GROUP });
@@ -223,7 +223,7 @@ describe('the limits of a turn', () => {
     expect(await scene.owed()).toEqual(['As far as I came.']);
     expect(listToolMessages(scene.model.asked[1]).at(-1)?.content).toBe('parrot says a');
     const last = listToolMessages(scene.model.asked[2]).at(-1)?.content;
-    expect(last).toContain('All 3 steps of this turn are used.');
+    expect(last).toContain('All 3 steps of this turn have been used.');
   });
 
   it('[G01] end a turn with a plain notice if the model still calls tools, which do not run', async () => {
@@ -252,7 +252,7 @@ describe('the limits of a turn', () => {
     expect(await scene.owed()).toHaveLength(1);
   });
 
-  it('[G01] run at most twenty calls of one step, and say so', async () => {
+  it('[G01] run at most twenty calls in one step, and tell the model about the rest', async () => {
     const parrot = createCountingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
@@ -264,7 +264,7 @@ describe('the limits of a turn', () => {
     expect(told[29]?.content).toContain('at most 20');
   });
 
-  it('[F09] do not matter to /stop, which ends the turn while a tool runs', async () => {
+  it('[F09] do not delay /stop, which ends the turn while a tool runs', async () => {
     const stop = new AbortController();
     const patient = createCountingTool('parrot', 'read', async () => {
       stop.abort('stopped');

@@ -50,7 +50,7 @@ const owner = row('1', 'direct');
 const linked = row('2', 'direct', true);
 const guest = row('2', 'direct');
 
-describe('the reader of a turn', () => {
+describe('a turn’s reader', () => {
   const all: readonly [string, TurnPurpose, readonly InboxRow[], string][] = [
     ['a named owner', CHAT, [owner], 'owner of c'],
     ['a guest', CHAT, [guest], 'guest of c'],
@@ -94,7 +94,7 @@ describe('the reader of a turn', () => {
     ['a sub-agent of a guest', FOR_GUEST, [guest], 'guest of p'],
   ];
   it.each(all)(
-    '[W02] [F13] for %s is determined by purpose and messages',
+    '[W02] [F13] for %s is determined by the purpose and the messages',
     (_who, purpose, messages, reader) => {
       const turn = { messages, conversationId: 'c' };
       const { kind, conversationId } = decideReader(purpose, turn, ['test:1']);
@@ -102,7 +102,7 @@ describe('the reader of a turn', () => {
     },
   );
 
-  it('[W02] of a heartbeat or a sub-agent is never an owner if the chat has a guest', () => {
+  it('[W02] is never an owner in a heartbeat or a sub-agent’s turn if the chat has a guest', () => {
     for (const [, , messages] of all) {
       const turn = { messages, conversationId: 'c' };
       const readers = [CHAT, HEARTBEAT, FOR_OWNER, FOR_GUEST].map(
@@ -131,7 +131,7 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('the runtime facts of a turn', () => {
-  it('[F02] of a direct chat name the person and no group', async () => {
+  it('[F02] of a direct chat name the person but not a group', async () => {
     await scene.write('hello');
     const { turn } = await scene.begin();
     expect(startTurn(turn, CHAT, AGENT, NEW_YEAR).facts).toEqual({

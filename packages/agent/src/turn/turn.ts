@@ -14,8 +14,8 @@ import { listStartMessages } from '../loop/turn-journal.ts';
 import type { LocalTime } from '../time.ts';
 
 /**
- * The purpose of a turn. A chat turn answers people; the others work in a separate lane on behalf
- * of a chat.
+ * The purpose of a turn. A chat turn answers people; all other turns work in a separate lane on
+ * behalf of a chat.
  */
 export type TurnPurpose =
   | { readonly kind: 'chat' }
@@ -35,7 +35,8 @@ export type TurnPurpose =
 export const CHAT: TurnPurpose = { kind: 'chat' };
 
 /**
- * The origin of a turn whose messages come from Parley: a task of the owner, or of another turn.
+ * The origin of a turn whose messages come from Parley: a task from the owner, or from another
+ * turn.
  */
 export interface TurnOrigin {
   readonly said: readonly string[];
@@ -44,19 +45,19 @@ export interface TurnOrigin {
 }
 
 /**
- * A turn as data, computed once from its claimed rows and the time, without I/O. `messages` are
- * those it started with; messages that joined later are in its journal.
+ * A turn as data, computed once from its claimed rows and the time, without I/O. `messages` are the
+ * messages it started with; messages that joined later are in its journal.
  */
 export interface Turn extends Omit<ClaimedTurn, 'steps'> {
   readonly purpose: TurnPurpose;
-  /** The newest message that the turn answers. It determines the runtime facts. */
+  /** The newest message that the turn answers. The newest message determines the runtime facts. */
   readonly lead: InboxRow;
   /** The route of the answer. */
   readonly route: ReplyRoute;
   readonly reader: Reader;
   /**
-   * The runtime facts (F02). They do not include the agent's name, which is read from the workspace
-   * when the turn is opened.
+   * The runtime facts (F02). The facts do not include the agent's name, which is read from the
+   * workspace when the turn is opened.
    */
   readonly facts: Omit<RuntimeFacts, 'agent'>;
   /** The JSON format that the answer must have; undefined if people read the answer. */
@@ -83,7 +84,7 @@ export interface AgentProfile {
   readonly localTime: LocalTime;
   /** The clock in the system prompt is rounded down to this many minutes. */
   readonly clockMinutes: number;
-  /** The JSON format for answers to people and jobs that request no other format. */
+  /** The JSON format for answers to people and jobs that do not request another format. */
   readonly responseFormat?: ResponseFormat | undefined;
   /** The limits of a turn that answers people, as stated in its prompt. */
   readonly turnLimits?: TurnLimitsNote | undefined;
@@ -97,7 +98,9 @@ export interface AgentContext {
   readonly clock: Clock;
 }
 
-/** Computes the turn for claimed rows. `at` is the moment it starts or resumes, in ms. */
+/**
+ * Computes the turn for claimed rows. `at` is the moment when the turn starts or resumes, in ms.
+ */
 export function startTurn(
   { steps, ...claimed }: ClaimedTurn,
   purpose: TurnPurpose,

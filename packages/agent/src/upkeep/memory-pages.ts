@@ -10,7 +10,7 @@ export interface MemoryItem {
   /** The range of lines in the file, counted from 0; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
-  /** The date with which it starts, if any. */
+  /** The date at the beginning of the item, if any. */
   readonly date: string | null;
   /** Whether the item is in the section that upkeep maintains. */
   readonly isOwn: boolean;
@@ -124,8 +124,8 @@ export interface NoteLine {
 const WHOLE_FILE = 100_000;
 
 /**
- * Reads the last daily notes up to `today` (H07), oldest first, as far as this reader may see them.
- * At night today's note is short, so one more day is read.
+ * Reads the last daily notes up to `today` (H07), oldest first, limited to the notes that this
+ * reader may see. At night today's note is short, so one more day is read.
  */
 export async function readLastNotes(
   view: WorkspaceView,

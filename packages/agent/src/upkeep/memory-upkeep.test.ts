@@ -24,7 +24,7 @@ async function open(propose: ProposeChanges, memory: string | null = MEMORY): Pr
   for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);
 }
 
-/** The proposal of a model that works well. The model must not be shown the skipped texts. */
+/** The proposal of a model that works well. The model must not be shown the skipped text. */
 const proposal: ProposeChanges = (shown) => {
   const add = [
     'Bo moves to Graz',
@@ -75,7 +75,7 @@ describe('memory upkeep', () => {
     expect(shown).toContain('Today is 2026-11-21.');
   });
 
-  it('[H07] reads and keeps the amounts in the settings', async () => {
+  it('[H07] reads as many notes and keeps as many tokens as the settings allow', async () => {
     scene = await openUpkeepScene(addsOne, { notes: 3, tokens: 100 });
     scene.put('MEMORY.md', MEMORY);
     for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);
@@ -88,7 +88,7 @@ describe('memory upkeep', () => {
     expect(scene.got('MEMORY.md').length).toBeLessThan(MEMORY.length);
   });
 
-  it('[H07] changes nothing when it runs again', async () => {
+  it('[H07] does not change anything when it runs again', async () => {
     await open(proposal);
     await scene.run('b1');
     const after = scene.got('MEMORY.md');
@@ -148,20 +148,20 @@ describe('memory upkeep', () => {
 });
 
 describe('interrupted memory upkeep', () => {
-  it('[H07] [G16] changes nothing after losing its lane, and the next run does the work', async () => {
+  it('[H07] [G16] does not change anything after losing its lane, and the next run does the work', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
     scene.turns.later(20_000);
     const second = await scene.turns.begin(LANE);
-    // The first run has lost its lane when its answer arrives, so it must change nothing.
+    // The first run has lost its lane when its answer arrives, so it must not change anything.
     await scene.turns.run(first);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
     await scene.turns.run(second);
     expect(scene.got('MEMORY.md').match(/Graz/g)).toHaveLength(1);
   });
 
-  it('[H07] [G16] adds nothing twice if the process died right after the write, and reports the changes', async () => {
+  it('[H07] [G16] does not add anything twice if the process died right after the write, and reports the changes', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
@@ -185,7 +185,7 @@ describe('interrupted memory upkeep', () => {
       scene.put('MEMORY.md', `${MEMORY}\n- written by hand\n`);
       return addsOne(shown);
     });
-    expect(await scene.run('b1')).toContain('changed meanwhile');
+    expect(await scene.run('b1')).toContain('changed in the meantime');
     expect(scene.got('MEMORY.md')).toContain('written by hand');
     expect(scene.got('MEMORY.md')).not.toContain('Graz');
   });

@@ -148,7 +148,7 @@ async function applyStep(
   const current = await versions.current();
   const base = await findProposalBase(versions, step, current);
   if (base === null) return { state: 'quiet', reason: MEANWHILE };
-  // A line that is no longer in the notes has been forgotten meanwhile.
+  // A line that is no longer in the notes has been forgotten in the meantime.
   const still = new Set(
     listNoteLines(await readLastNotes(view, today, days)).map(({ text }) => text),
   );
@@ -167,7 +167,7 @@ async function applyStep(
   return { state: 'quiet', reason };
 }
 
-const MEANWHILE = 'MEMORY.md changed meanwhile; left for the next run';
+const MEANWHILE = 'MEMORY.md changed in the meantime; left for the next run';
 
 /** The text on which the proposal is based, and earlier versions; null if it no longer exists. */
 async function findProposalBase(
@@ -273,7 +273,7 @@ function createClosing(memory: string, today: string, most: number): string {
   return `Today is ${today}.${trim} Now answer with the JSON.`;
 }
 
-/** Formats a summary such as `MEMORY.md: 3 added, 2 removed`, without any text of the file. */
+/** Formats a summary such as `MEMORY.md: 3 added, 2 removed`, without any text from the file. */
 function describeUpkeep({ text, added, removed, refused }: UpkeepOutcome, most: number): string {
   const tokens = estimateTokens(text);
   return [

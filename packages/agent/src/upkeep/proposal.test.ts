@@ -43,7 +43,7 @@ const notes: fc.Arbitrary<readonly NoteLine[]> = fc
 const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
 
 describe('an applied upkeep proposal', () => {
-  it('[H07] removes only what is named, keeps the order and adds only lines of notes', () => {
+  it('[H07] removes only what is named, keeps the order and adds only lines from notes', () => {
     fc.assert(
       fc.property(pages, notes, proposals, (memory, lines, proposal) => {
         const { text, added, removed } = applyProposal(
@@ -81,7 +81,7 @@ describe('an applied upkeep proposal', () => {
     );
   });
 
-  it('[H07] removes three items of ten but not four, and never both of two identical items', () => {
+  it('[H07] removes three of ten items but not four, and never both of two identical items', () => {
     const memory = Array.from({ length: 10 }, (_, n) => `- fact number ${n}`).join('\n');
     const four = [1, 2, 3, 4].map((n) => ({ line: `M${n}`, why: 'over' }));
     const some = applyProposal({ memory, notes: [], known: [] }, { add: [], remove: four });
@@ -96,7 +96,7 @@ describe('an applied upkeep proposal', () => {
     expect(one.removed).toEqual([{ text: 'fact number 0', why: 'the same as: fact number 1' }]);
   });
 
-  it('[H07] changes nothing when it is applied a second time', () => {
+  it('[H07] does not change anything when it is applied a second time', () => {
     fc.assert(
       fc.property(pages, notes, proposals, (memory, lines, { add }) => {
         const input = { memory, notes: lines, known: [] };
@@ -107,7 +107,7 @@ describe('an applied upkeep proposal', () => {
     );
   });
 
-  it('[H07] trims a long page, oldest own items first and rules last, and keeps the reason', () => {
+  it('[H07] trims a long page, with upkeep’s own oldest items first and rules last, and records the reason', () => {
     const words = 'herons stand in the reeds and wait for fish, '.repeat(3);
     const own = Array.from({ length: 80 }, (_, n) => `- 2026-0${1 + (n % 9)}-11: ${n} ${words}`);
     const theirs = Array.from({ length: 60 }, (_, n) => `- ${n} ${words}`);
@@ -133,12 +133,12 @@ describe('an applied upkeep proposal', () => {
     expect(days.at(0)).toBe('2026-01-11');
     const oldestLeft = /^- (2026-0\d-11)/m.exec(text.slice(text.indexOf('## From')))?.[1] ?? '';
     expect((days.at(-1) ?? '') <= oldestLeft || oldestLeft !== '').toBe(true);
-    expect(removed[0]?.why).toMatch(/^the page was too long, and this note is from 2026-0\d-11$/);
+    expect(removed[0]?.why).toMatch(/^MEMORY.md was too long, and this note is from 2026-0\d-11$/);
     const shorter = applyProposal({ memory, notes: [], known: [], tokens: 3_000 }, nothing).text;
     expect(Math.abs(estimateTokens(shorter) - 2_975)).toBeLessThanOrEqual(25);
   });
 
-  it('[H07] removes nothing to make room for new lines', () => {
+  it('[H07] does not remove anything to make room for new lines', () => {
     const page = `# Memory\n${'- something that matters to Ann\n'.repeat(495)}`.trimEnd();
     const lines = listNoteLines([{ date: '2026-11-20', text: `- ${'news '.repeat(50)}` }]);
     expect(estimateTokens(page)).toBeLessThan(4_000);
@@ -163,7 +163,7 @@ describe('an applied upkeep proposal', () => {
   });
 });
 
-describe('lines of notes', () => {
+describe('lines from notes', () => {
   const texts = (text: string) =>
     listNoteLines([{ date: '2026-11-20', text }]).map((line) => line.text);
 

@@ -34,7 +34,7 @@ const Proposal = z.object({
 });
 
 /**
- * A proposal from a model, which refers to lines by id, so that no text by the model enters
+ * A proposal from a model, which refers to lines by id, so that no text from the model enters
  * MEMORY.md.
  */
 export interface UpkeepProposal {
@@ -103,7 +103,7 @@ const REMOVED_SHARE = 0.3;
 const MAX_ADDED_LINES = 20;
 
 /**
- * Decides which changes of a proposal are applied (H07). Pure. Only existing items are removed.
+ * Decides which changes in a proposal are applied (H07). Pure. Only existing items are removed.
  * Wishes, rules and 70 % of the items are kept, unless MEMORY.md is too long. Only lines from notes
  * are added, verbatim, and nothing is removed to make space for them.
  */
@@ -155,7 +155,7 @@ function chooseRemovals(
     if (item !== undefined && gone.has(item)) continue;
     if (item === undefined) refused.push({ text: line, why: 'there is no such line' });
     else if (same !== undefined && (twin === undefined || twin === item || gone.has(twin)))
-      refused.push({ text: item.text, why: 'the item said to be the same does not stay' });
+      refused.push({ text: item.text, why: 'the item that is said to be the same is not kept' });
     else if (kept.has(item)) refused.push({ text: item.text, why: 'it replaces another item' });
     else if (isWishOrRule(item.text) && (twin === undefined || !isSameItem(item, twin)))
       refused.push({ text: item.text, why: 'a wish or a rule' });
@@ -169,8 +169,8 @@ function chooseRemovals(
   for (const item of isTooLong() ? sortByDispensability(items) : []) {
     if (gone.has(item)) continue;
     const which =
-      item.date === null ? 'this note was the topmost' : `this note is from ${item.date}`;
-    remove(item, `the page was too long, and ${which}`);
+      item.date === null ? 'this note was at the top' : `this note is from ${item.date}`;
+    remove(item, `MEMORY.md was too long, and ${which}`);
     if (!isTooLong()) break;
   }
   return gone;
@@ -181,8 +181,8 @@ function isSameItem(one: MemoryItem, other: MemoryItem): boolean {
 }
 
 /**
- * Sorts items by how dispensable they are: those added by upkeep, oldest first; then other dated
- * ones; then undated ones from the top, because such pages grow downwards; wishes and rules last.
+ * Sorts items, most dispensable first: items added by upkeep (oldest first), other dated items,
+ * undated items from the top (such pages grow downwards), and finally wishes and rules.
  */
 function sortByDispensability(items: readonly MemoryItem[]): readonly MemoryItem[] {
   const rankOf = ({ text, date, isOwn }: MemoryItem) =>

@@ -4,7 +4,9 @@ import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts'
 describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
   const jobs = (...names: string[]) => names.map((name) => ({ name, data: {} }));
 
-  it('starts nothing while paused, and continues immediately after resume', async ({ lab }) => {
+  it('does not start jobs while paused, and continues immediately after resume', async ({
+    lab,
+  }) => {
     await lab.queue.pause();
     await lab.queue.addBulk(jobs('a', 'b'));
     const running = lab.run(2, { drainDelay: 60 });
@@ -38,7 +40,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     await done;
   });
 
-  it('starts no more jobs per window than the limiter allows', async ({ lab }) => {
+  it('starts only as many jobs per window as the limiter allows', async ({ lab }) => {
     await lab.queue.addBulk(jobs('a', 'b', 'c', 'd', 'e'));
     const worker = lab.worker(async () => {}, {
       limiter: { max: 2, duration: 300 },
@@ -48,7 +50,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     const jobsRun = await lab.queue.getCompleted();
     const started = jobsRun.map((job) => job.processedOn ?? 0).toSorted((a, b) => a - b);
     const [first = 0, , third = 0, , fifth = 0] = started;
-    // Redis measures the window with its own clock, which may differ by a millisecond or two.
+    // Redis uses its own clock for the window, which may differ by a millisecond or two.
     expect(third - first).toBeGreaterThanOrEqual(290);
     expect(fifth - third).toBeGreaterThanOrEqual(290);
   });
@@ -146,7 +148,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     });
   });
 
-  it('stores queue settings and returns them', async ({ lab }) => {
+  it('stores and returns queue settings', async ({ lab }) => {
     await lab.queue.waitUntilReady();
     await waitUntil(async () => (await lab.queue.getVersion()) !== null);
     await lab.queue.setGlobalConcurrency(7);

@@ -39,7 +39,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     await waitUntil(async () => (await lab.queue.add('fourth', {}, short)).id !== '3');
   });
 
-  it('ttl: reports true when a claimed deduplication id is released, false when it has expired', async ({
+  it('ttl: reports true when a claimed deduplication id is released, and false when the claim has expired', async ({
     lab,
   }) => {
     await lab.queue.add('first', {}, { deduplication: { id: 'chat', ttl: 60_000 } });
@@ -177,7 +177,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
       const deduplication = { id, keepLastIfActive: true };
       await lab.queue.add(id, {}, { deduplication, attempts: 2, removeOnComplete: true });
       if (n % 3 === 0) await pause(n % 5);
-      // The check runs only occasionally, so that no later add can make up for a lost one.
+      // Checks only occasionally, so that no later add can make up for a lost one.
       if (n % 16 > 0) continue;
       await waitUntil(async () => (await lab.queue.getJobCountByTypes('waiting', 'active')) === 0);
       for (const [chat, added] of lastAdd) expect(lastStart.get(chat)).toBeGreaterThan(added);

@@ -148,8 +148,7 @@ describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
     await lab.queue.addBulk(
       names.map((name) => ({ name, data: {}, opts: { removeOnComplete: 2 } })),
     );
-    // The pause separates jobs, because Redis has no order for jobs that end in the same
-    // millisecond.
+    // The pause separates jobs, because Redis does not order jobs that end in the same millisecond.
     const worker = lab.worker(() => pause(3));
     await lab.ended(worker, 4);
     expect((await lab.queue.getCompleted()).map((job) => job.name)).toEqual(['d', 'c']);

@@ -68,7 +68,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect(await queue.count()).toBe(1);
   });
 
-  it('obliterates a queue, with active jobs only by force', async ({ lab }) => {
+  it('obliterates a queue; active jobs are deleted only by force', async ({ lab }) => {
     const { queue } = lab;
     await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
     const step = createGate();
@@ -92,7 +92,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect(await lab.run(2)).toEqual(['a', 'b']);
   });
 
-  it('keeps the configured number of finished jobs, namely the newest', async ({ lab }) => {
+  it('keeps the configured number of finished jobs, which are the newest', async ({ lab }) => {
     const { queue } = lab;
     const names = Array.from({ length: 12 }, (_, n) => `job ${n}`);
     await queue.addBulk(names.map((name) => ({ name, data: {} })));

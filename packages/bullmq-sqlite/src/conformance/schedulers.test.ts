@@ -85,7 +85,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect(await queue.getJobScheduler('report')).toBeUndefined();
   });
 
-  it('plans no further run when a scheduler is removed during a run', async ({ lab }) => {
+  it('does not plan another run when a scheduler is removed during a run', async ({ lab }) => {
     const step = createGate();
     await lab.queue.upsertJobScheduler('tick', { every: 50 });
     const worker = lab.worker(() => step.opened);
@@ -136,7 +136,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect((await queue.getJobScheduler('sooner'))?.next).toBe(startDate);
   });
 
-  it('does not allow removing the planned job by itself', async ({ lab }) => {
+  it('does not allow the planned job to be removed separately', async ({ lab }) => {
     const { queue } = lab;
     const job = await queue.upsertJobScheduler('report', { pattern: '0 7 * * *' });
     await expect(job?.remove()).rejects.toMatchObject({ code: -8 });
@@ -146,7 +146,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect(await queue.clean(0, 10, 'delayed')).toEqual([]);
   });
 
-  it('skips slots occupied by old jobs', async ({ lab }) => {
+  it('skips slots whose jobs already exist', async ({ lab }) => {
     const { queue } = lab;
     const startDate = Date.now() + DAY_MS;
     await queue.add('old', {}, { jobId: `repeat:tick:${startDate}` });
@@ -171,7 +171,9 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect((await queue.getJobScheduler('yearly'))?.name).toBe('second');
   });
 
-  it('reports no offset for a pattern, and the requested one for "every"', async ({ lab }) => {
+  it('does not report an offset for a pattern, and reports the requested offset for "every"', async ({
+    lab,
+  }) => {
     const { queue } = lab;
     const pattern = await queue.upsertJobScheduler('hourly', { pattern: '0 * * * *', offset: 7 });
     expect((await queue.getJobScheduler('hourly'))?.offset).toBeFalsy();

@@ -128,7 +128,7 @@ function rethrowLater(error: Error): void {
   });
 }
 
-/** The type of `it` with a fresh queue: `it('…', async ({ lab }) => …)`. */
+/** The type of `it` with a fresh queue, as in `it('…', async ({ lab }) => …)`. */
 type LabTest = typeof onSqlite;
 
 /**

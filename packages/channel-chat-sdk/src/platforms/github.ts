@@ -17,7 +17,7 @@ const person = createIdForm(
     howToFind: 'https://api.github.com/users/NAME shows the id',
     explain: (written) =>
       /^(?:@|https:\/\/github\.com\/)?[a-z][\w-]*(?:\[bot\])?$/i.test(trimCopiedId(written))
-        ? 'a login can pass to another person, so it is not accepted'
+        ? 'a login can be transferred to another person, so it is not accepted'
         : undefined,
   },
   [/^([1-9]\d{0,15})$/],
@@ -36,7 +36,7 @@ const group = createIdForm(
 
 const thread: IdForm = {
   expected: 'a pull request such as 42, or an issue such as issue:42',
-  howToFind: 'You can paste the URL of either',
+  howToFind: 'You can paste the URL of the pull request or issue',
   normalize(written) {
     const bare = trimCopiedId(written);
     const [, kind, number] = /\/(issues|pull)\/(\d{1,9})(?:[/?#]|$)/.exec(bare) ?? [];
@@ -59,11 +59,11 @@ export const github: Platform = {
   options: {
     token: {
       variable: 'GITHUB_TOKEN',
-      schema: textSchema('Token', 'A personal access token of the account that answers.'),
+      schema: textSchema('Token', 'A personal access token for the account that answers.'),
     },
     appId: {
       variable: 'GITHUB_APP_ID',
-      schema: digitsSchema('App id', 'The App ID of a GitHub App.', 'the id of an app'),
+      schema: digitsSchema('App id', 'The App ID of a GitHub App.', 'the id of a GitHub App'),
     },
     privateKey: {
       variable: 'GITHUB_PRIVATE_KEY',
@@ -78,8 +78,8 @@ export const github: Platform = {
       variable: 'GITHUB_INSTALLATION_ID',
       schema: integerSchema(
         'Installation id',
-        'The installation of the GitHub App. If not set, it is taken from each webhook call.',
-        'the id of an installation',
+        'The installation id of the GitHub App. If not set, the id in each webhook call is used.',
+        'the id of a GitHub App installation',
       ),
     },
     webhookSecret: {
@@ -111,10 +111,10 @@ export const github: Platform = {
   left: {},
   asks: ['token', 'webhookSecret', 'userName'],
   setUp:
-    'Create an account for the bot, and with it a fine-grained token that may read and write issues and pull requests (Settings, Developer settings). In the repository, under Settings, Webhooks, add the address of this gateway with content type application/json, a secret of your own, and the events Issue comments and Pull request review comments. A GitHub App works as well: docs/channel-github.md.',
+    "Create an account for the bot. With that account, create a fine-grained token that may read and write issues and pull requests (Settings, Developer settings). In the repository, under Settings, Webhooks, add this gateway's URL with the content type application/json, a secret of your choice, and the events Issue comments and Pull request review comments. A GitHub App works as well: docs/channel-github.md.",
   notDurable: [
-    'GitHub does not repeat a call that was not accepted by itself; press Redeliver under Recent Deliveries of the webhook, which keeps calls for three days.',
-    'GitHub has no typing indicator and no buttons: approvals are answered in text.',
+    "If a call was not accepted, GitHub does not repeat it automatically. Press Redeliver under the webhook's Recent Deliveries, which keeps calls for three days.",
+    'GitHub has no typing indicator and no buttons, so people answer approval requests with text.',
   ],
   isCalled: () => true,
 };

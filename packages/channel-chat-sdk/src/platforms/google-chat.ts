@@ -54,7 +54,7 @@ const direct = createSpaceForm(
 );
 const THREAD = /^spaces\/[\w-]+\/threads\/[\w-]+$/;
 
-/** Messages name a thread in base64url, because thread ids are embedded in other ids. */
+/** Messages contain the thread in base64url, because thread ids are embedded in other ids. */
 const thread: IdForm = {
   expected: 'a thread in Google Chat, such as spaces/AAAA1234567/threads/BBBB',
   howToFind: '"parley conversations" shows the id',
@@ -83,7 +83,7 @@ const Key = z.looseObject(
 const credentials = z
   .union([z.string().transform(parseKey).pipe(Key), Key])
   .optional()
-  .describe("The service account's JSON key: the content of the file from Google Cloud.")
+  .describe("The service account's JSON key, which is the content of the file from Google Cloud.")
   .meta({ title: 'Service account key' });
 
 function parseKey(written: string, context: z.RefinementCtx): unknown {
@@ -100,7 +100,7 @@ const pubsub = (variable: string, title: string, help: string): OptionFacts => (
   schema: textSchema(title, help),
 });
 
-/** Google Chat, as an app of Google Workspace. */
+/** Google Chat, as a Google Workspace app. */
 export const googleChat: Platform = {
   use: '@chat-adapter/gchat',
   version: '4.41.0',
@@ -115,15 +115,15 @@ export const googleChat: Platform = {
       schema: z
         .boolean()
         .optional()
-        .describe('Use the Google Cloud identity of this machine instead of a key.')
+        .describe("Use this machine's Google Cloud identity instead of a key.")
         .meta({ title: 'Machine identity' }),
     },
     googleChatProjectNumber: {
       variable: 'GOOGLE_CHAT_PROJECT_NUMBER',
       schema: digitsSchema(
         'Project number',
-        "Number of the Google Cloud project, if the app's authentication audience is the project number.",
-        'the number of a project',
+        "The number of the Google Cloud project, if the app's authentication audience is the project number.",
+        'the number of a Google Cloud project',
       ),
     },
     endpointUrl: {
@@ -131,14 +131,14 @@ export const googleChat: Platform = {
         .url({ protocol: /^https$/, error: 'an https address' })
         .optional()
         .describe(
-          "The URL at which Google calls this gateway, exactly as in the app's settings. Buttons also need it.",
+          "The URL at which Google calls this gateway, exactly as in the app's settings. Buttons also need this URL.",
         )
         .meta({ title: 'URL of this gateway' }),
     },
     pubsubTopic: pubsub(
       'GOOGLE_CHAT_PUBSUB_TOPIC',
       'Topic',
-      'A Pub/Sub topic that delivers all messages of a space, not only mentions.',
+      'A Pub/Sub topic that delivers all messages in a space, not only mentions.',
     ),
     pubsubAudience: pubsub(
       'GOOGLE_CHAT_PUBSUB_AUDIENCE',
@@ -163,7 +163,7 @@ export const googleChat: Platform = {
     botUserId: pubsub(
       'GOOGLE_CHAT_BOT_USER_ID',
       'User id of the app',
-      'Such as users/123456; if not set, it is learned from mentions.',
+      'The user id, such as users/123456. If not set, it is learned from mentions.',
     ),
     disableSignatureVerification: {
       variable: 'GOOGLE_CHAT_DISABLE_SIGNATURE_VERIFICATION',
@@ -183,9 +183,9 @@ export const googleChat: Platform = {
   left: {},
   asks: ['credentials', 'endpointUrl'],
   setUp:
-    "In console.cloud.google.com, turn on the Google Chat API, create a service account with a JSON key, and configure the app under Google Chat API, Configuration: enter this gateway's URL as HTTP endpoint URL.",
+    "In console.cloud.google.com, turn on the Google Chat API and create a service account with a JSON key. Under Google Chat API, Configuration, configure the app: enter this gateway's URL as the HTTP endpoint URL.",
   notDurable: [
-    'Google Chat does not guarantee to repeat a call that failed; a Pub/Sub topic (pubsubTopic) keeps messages for days.',
+    'Google Chat may not repeat a call that failed; a Pub/Sub topic (pubsubTopic) keeps messages for days.',
     'Without a Pub/Sub topic, an app in a space receives only messages that mention it.',
     'Google Chat has no typing indicator for apps.',
     'Private messages and dialogs are not used, because they must be part of the immediate response to a call.',

@@ -19,7 +19,7 @@ const person = createIdForm(
     howToFind: `In Linear: open the person's profile, Ctrl-K or Cmd-K, Copy model UUID. ${WHOAMI}`,
     explain: (written) =>
       /@/.test(written)
-        ? 'a name or an email address can pass to another person, so it is not accepted'
+        ? 'a name or an email address can be transferred to another person, so it is not accepted'
         : undefined,
   },
   [ID],
@@ -60,11 +60,11 @@ export const linear: Platform = {
   options: {
     apiKey: {
       variable: 'LINEAR_API_KEY',
-      schema: textSchema('API key', 'A personal API key of the account that answers.'),
+      schema: textSchema('API key', 'A personal API key for the account that answers.'),
     },
     accessToken: {
       variable: 'LINEAR_ACCESS_TOKEN',
-      schema: textSchema('Access token', 'An OAuth access token of an application.'),
+      schema: textSchema('Access token', 'An OAuth access token for an application.'),
     },
     clientCredentials: {
       schema: z
@@ -111,19 +111,19 @@ export const linear: Platform = {
     [['userName']],
   ],
   left: {
-    LINEAR_CLIENT_CREDENTIALS_CLIENT_ID: 'a part of clientCredentials',
-    LINEAR_CLIENT_CREDENTIALS_CLIENT_SECRET: 'a part of clientCredentials',
-    LINEAR_CLIENT_CREDENTIALS_SCOPES: 'a part of clientCredentials',
-    LINEAR_CLIENT_ID: 'one account is one workspace',
-    LINEAR_CLIENT_SECRET: 'one account is one workspace',
-    LINEAR_ENCRYPTION_KEY: 'no workspace tokens are stored',
+    LINEAR_CLIENT_CREDENTIALS_CLIENT_ID: 'one of the values in clientCredentials',
+    LINEAR_CLIENT_CREDENTIALS_CLIENT_SECRET: 'one of the values in clientCredentials',
+    LINEAR_CLIENT_CREDENTIALS_SCOPES: 'one of the values in clientCredentials',
+    LINEAR_CLIENT_ID: 'each account has only one workspace',
+    LINEAR_CLIENT_SECRET: 'each account has only one workspace',
+    LINEAR_ENCRYPTION_KEY: 'Parley does not store workspace tokens',
   },
   asks: ['apiKey', 'webhookSecret', 'userName'],
   setUp:
-    "Invite an account for the bot, and use it to create an API key under Settings, Security & access. Under Settings, API, create a webhook with this gateway's URL and the event Comments, and copy its signing secret.",
+    "Invite an account for the bot, and use that account to create an API key under Settings, Security & access. Under Settings, API, create a webhook with this gateway's URL and the event Comments, and copy its signing secret.",
   notDurable: [
-    'Linear repeats a failed call after a minute, an hour and six hours; older events are lost.',
-    'Linear has no buttons: approvals are answered in text.',
+    'Linear repeats a failed call after a minute, an hour and six hours. After that, the event is lost.',
+    'Linear has no buttons, so people answer approval requests with text.',
   ],
   isCalled: () => true,
 };

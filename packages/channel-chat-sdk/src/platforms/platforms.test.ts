@@ -104,15 +104,15 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
   });
 
   it.each([
-    ['slack', 'person', '@ann', 'a @name can pass to somebody else'],
+    ['slack', 'person', '@ann', 'a @name can be transferred to somebody else'],
     ['slack', 'group', '#general', 'a #name can change'],
     ['teams', 'person', GUID, 'an Entra id'],
     ['google-chat', 'person', 'ann@example.org', 'email addresses to apps'],
-    ['github', 'person', 'octocat', 'a login can pass to another person'],
+    ['github', 'person', 'octocat', 'a login can be transferred to another person'],
     ['linear', 'group', 'ENG-123', 'moved to another team'],
     ['whatsapp-cloud', 'person', '01511 234567', 'the country code is missing'],
   ])(
-    'are rejected with an explanation when they are invalid: %s %s %s',
+    'are rejected with an explanation if they are invalid: %s %s %s',
     (channel, kind, written, reason) => {
       const form = forms.find((one) => one.channel === channel && one.kind === kind)?.form;
       const read = form && readId(written, [form]);
@@ -130,7 +130,7 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
     fc.string({ unit: 'binary', maxLength: 40 }),
   );
 
-  it.each(forms)('do not change when they are normalized again: $kind of $channel', ({ form }) => {
+  it.each(forms)('do not change if they are normalized again: $kind of $channel', ({ form }) => {
     const check = (written: string): void => {
       const read = readId(written, [form]);
       if (read.kind === 'wrong') {
@@ -144,8 +144,8 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
   });
 });
 
-describe('[F15] the facts of each hosted platform', () => {
-  it.each(PLATFORMS.map((one) => [one.name, one] as const))('are complete: %s', (_name, one) => {
+describe('[F15] the description of each hosted platform', () => {
+  it.each(PLATFORMS.map((one) => [one.name, one] as const))('is complete: %s', (_name, one) => {
     const { options, asks, notDurable } = one;
     const needs = typeof one.needs === 'function' ? one.needs({}) : one.needs;
     for (const key of [...asks, ...needs.flat(2)]) expect(Object.keys(options)).toContain(key);

@@ -18,7 +18,7 @@ const person = createIdForm(
     howToFind: `In Slack: open the person's profile, ⋮, Copy member ID. ${WHOAMI}`,
     explain: (written) =>
       /^@/.test(trimCopiedId(written))
-        ? 'a @name can pass to somebody else, so it does not count'
+        ? 'a @name can be transferred to somebody else, so it is not accepted'
         : undefined,
   },
   [
@@ -33,7 +33,7 @@ const group = createIdForm(
     expected: 'a Slack channel id, such as C012AB3CD',
     howToFind: `In Slack: click the channel's name; the id is at the bottom of the About tab. ${LISTED}`,
     explain: (written) =>
-      /^#/.test(trimCopiedId(written)) ? 'a #name can change, so it does not count' : undefined,
+      /^#/.test(trimCopiedId(written)) ? 'a #name can change, so it is not accepted' : undefined,
   },
   [
     /^([CG][A-Z0-9]{6,})$/,
@@ -73,7 +73,7 @@ export const slack: Platform = {
       variable: 'SLACK_BOT_TOKEN',
       schema: patternSchema(
         'Bot token',
-        "From your app's page OAuth & Permissions, after you have installed the app.",
+        'From the page OAuth & Permissions of your app, after you have installed the app.',
         /^xoxb-\S+$/,
         'a bot token, which begins with xoxb-',
       ),
@@ -82,7 +82,7 @@ export const slack: Platform = {
       variable: 'SLACK_APP_TOKEN',
       schema: patternSchema(
         'App-level token',
-        "For socket mode: from your app's page Basic Information, with the scope connections:write.",
+        'For socket mode: from the page Basic Information of your app, with the scope connections:write.',
         /^xapp-\S+$/,
         'an app-level token, which begins with xapp-',
       ),
@@ -91,7 +91,7 @@ export const slack: Platform = {
       variable: 'SLACK_SIGNING_SECRET',
       schema: textSchema(
         'Signing secret',
-        "For a webhook: from your app's page Basic Information.",
+        'For a webhook: from the page Basic Information of your app.',
         "your app's signing secret",
       ),
     },
@@ -100,7 +100,7 @@ export const slack: Platform = {
         .enum(['webhook', 'socket'])
         .optional()
         .describe(
-          'webhook: Slack calls this gateway. socket: this gateway connects to Slack and needs no public URL. If not set: socket if there is an app-level token and no signing secret.',
+          'webhook: Slack calls this gateway. socket: this gateway connects to Slack and does not need a public URL. If not set, socket is used if there is an app-level token and no signing secret.',
         )
         .meta({ title: 'How messages arrive' }),
     },
@@ -109,11 +109,11 @@ export const slack: Platform = {
         .boolean()
         .optional()
         .describe(
-          "Whether your app's manifest contains agent_view: each message from a person then starts a thread.",
+          "Whether your app's manifest contains agent_view, in which case each message from a person starts a thread.",
         )
         .meta({ title: 'Agent view' }),
     },
-    userName: createUserNameOption("Replaced by the app's name as soon as Slack returns it."),
+    userName: createUserNameOption("Replaced by the app's name as soon as Slack returns the name."),
     botUserId: {
       schema: textSchema('User id of the bot', 'If not set, it is requested from Slack.'),
     },
@@ -128,21 +128,21 @@ export const slack: Platform = {
   ],
   complete: (given) => ({ ...given, mode: selectMode(given) }),
   left: {
-    SLACK_CLIENT_ID: 'one account is one workspace',
-    SLACK_CLIENT_SECRET: 'one account is one workspace',
-    SLACK_ENCRYPTION_KEY: 'no workspace tokens are stored',
-    SLACK_SOCKET_FORWARDING_SECRET: 'the host forwards events inside its process',
+    SLACK_CLIENT_ID: 'each account has only one workspace',
+    SLACK_CLIENT_SECRET: 'each account has only one workspace',
+    SLACK_ENCRYPTION_KEY: 'Parley does not store workspace tokens',
+    SLACK_SOCKET_FORWARDING_SECRET: 'Parley forwards events within its own process',
   },
   asks: ['botToken', 'appToken', 'signingSecret'],
   setUp:
-    'Open api.slack.com/apps, click Create New App, From a manifest, and paste the manifest from docs/channel-slack.md. Install the app to your workspace. With an app-level token it needs no public URL; with a signing secret, Slack calls this gateway.',
+    'Open api.slack.com/apps, click Create New App, From a manifest, and paste the manifest from docs/channel-slack.md. Install the app in your workspace. With an app-level token, no public URL is needed; with a signing secret, Slack calls this gateway.',
   notDurable: [
-    'Ephemeral messages are not used, because Slack neither stores them nor lets an app find them again.',
-    'Modals are not used, because the trigger that opens one expires after three seconds.',
-    'The status that shows the agent working disappears when Parley stops.',
-    'A file is uploaded and then shared; if Parley is killed between the two, the file is sent again.',
-    'If Parley is killed while it sends a message that the channel does not show ten seconds later, it sends the message again. If the network delivers the first one even later, people see it twice.',
-    'Slack repeats a failed event three times within about six minutes, and hourly for a day if Delayed Events is turned on for the app. In socket mode it keeps no events while no connection is open.',
+    'Ephemeral messages are not used, because Slack does not store them and an app cannot find them again.',
+    'Modals are not used, because the trigger for opening one expires after three seconds.',
+    'The status that shows that the agent is working disappears when Parley stops.',
+    'A file is first uploaded and then shared. If Parley is killed between these two steps, it sends the file again.',
+    'If Parley is killed while it sends a message, and the channel does not show the message ten seconds later, Parley sends it again. If the network delivers the first message even later, people see it twice.',
+    'Slack repeats a failed event three times within about six minutes, and hourly for a day if Delayed Events is turned on for the app. In socket mode, Slack does not keep events while no connection is open.',
   ],
   isCalled: (given) => selectMode(given) === 'webhook',
 };
@@ -153,7 +153,7 @@ const SECRETS_OF = {
   either: [['appToken'], ['signingSecret']],
 };
 
-/** How messages arrive if the settings do not choose a mode: the secrets decide. */
+/** How messages arrive if the settings do not choose a mode; this depends on the secrets. */
 function selectMode({ mode, appToken, signingSecret }: AccountOptions): 'webhook' | 'socket' {
   if (mode === 'webhook' || mode === 'socket') return mode;
   return appToken !== undefined && signingSecret === undefined ? 'socket' : 'webhook';

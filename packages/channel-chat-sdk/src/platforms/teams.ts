@@ -18,9 +18,9 @@ const person = createIdForm(
     howToFind: WHOAMI,
     explain(written) {
       if (GUID.test(trimCopiedId(written)))
-        return 'this is an Entra id; Teams gives each person a different id for each bot';
+        return 'this is an Entra id, but Teams gives each person a different id for each bot';
       return /@/.test(written)
-        ? 'an email address can pass to another person, so it is not accepted'
+        ? 'an email address can be transferred to another person, so it is not accepted'
         : undefined;
     },
   },
@@ -80,7 +80,7 @@ export const teams: Platform = {
       variable: 'TEAMS_APP_ID',
       schema: patternSchema(
         'App id',
-        'The Microsoft App ID of the Azure Bot, also called client id.',
+        'The Microsoft App ID of the Azure Bot, also called the client id.',
         GUID,
         'an app id such as 01234567-89ab-cdef-0123-456789abcdef',
       ),
@@ -97,7 +97,7 @@ export const teams: Platform = {
       variable: 'TEAMS_APP_TENANT_ID',
       schema: patternSchema(
         'Tenant id',
-        'The directory (tenant) id of the app registration. Required by single-tenant bots, the only kind that Azure still creates.',
+        'The directory (tenant) id of the app registration. Single-tenant bots, the only kind that Azure still creates, require it.',
         GUID,
         'a tenant id such as 01234567-89ab-cdef-0123-456789abcdef',
       ),
@@ -106,7 +106,7 @@ export const teams: Platform = {
       schema: z
         .enum(['SingleTenant', 'MultiTenant'])
         .optional()
-        .describe('The type of the Azure Bot. MultiTenant is for older bots only.')
+        .describe('The type of the Azure Bot. MultiTenant is only for older bots.')
         .meta({ title: 'Bot type' }),
     },
     federated: {
@@ -115,7 +115,7 @@ export const teams: Platform = {
           clientId: z
             .string()
             .regex(GUID, 'the client id of a managed identity')
-            .describe('Client id of the managed identity.')
+            .describe('The client id of the managed identity.')
             .meta({ title: 'Client id' }),
         })
         .optional()
@@ -137,13 +137,13 @@ export const teams: Platform = {
   left: {},
   asks: ['appId', 'appPassword', 'appTenantId'],
   setUp:
-    "Create an Azure Bot at portal.azure.com, create a client secret for its app registration, turn on its Teams channel, and enter this gateway's URL as its messaging endpoint. Then install the app package from docs/channel-teams.md in Teams.",
+    "Create an Azure Bot at portal.azure.com. Create a client secret for its app registration, turn on its Teams channel, and enter this gateway's URL as the messaging endpoint. Then install the app package from docs/channel-teams.md in Teams.",
   notDurable: [
-    'Teams does not guarantee to repeat a message that this gateway could not accept: after downtime, people may have to write again.',
+    'Teams may not repeat a message that this gateway could not accept, so after downtime people may have to write again.',
     'In a channel, Teams delivers only messages that mention the bot, unless the app has the permission ChannelMessage.Read.Group.',
     'The typing indicator disappears by itself.',
     'Task modules (forms) are not used, because the call that opens one must be answered immediately.',
-    'Reading earlier messages and finding uncertain answers requires Microsoft Graph permissions; without them, an uncertain answer is reported.',
+    'Reading earlier messages and checking uncertain answers requires Microsoft Graph permissions. Without them, an uncertain answer is only reported.',
   ],
   isCalled: () => true,
 };

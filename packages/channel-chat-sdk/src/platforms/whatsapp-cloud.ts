@@ -10,15 +10,15 @@ import {
 } from './platform.ts';
 
 /**
- * The id that Meta assigns to a person for one business: the country code, a period, letters and
- * digits.
+ * The id that Meta assigns to a person for one business. It consists of the country code, a period,
+ * and letters and digits.
  */
 const BUSINESS_SCOPED = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 
 const person: IdForm = {
-  expected: 'a phone number with country code, or a WhatsApp id such as DE.1234567890123456',
+  expected: 'a phone number with its country code, or a WhatsApp id such as DE.1234567890123456',
   howToFind:
-    'The notice about a stranger and "parley channels" show the id; people without a visible number have only the second form',
+    'The notice about a stranger and "parley channels" show the id; people without a visible number have only an id such as DE.1234567890123456',
   explain: explainPhoneNumber,
   normalize(written) {
     const scoped = BUSINESS_SCOPED.exec(trimCopiedId(written))?.[0];
@@ -48,7 +48,7 @@ export const whatsappCloud: Platform = {
       variable: 'WHATSAPP_ACCESS_TOKEN',
       schema: textSchema(
         'Access token',
-        'A permanent token of a system user with whatsapp_business_messaging.',
+        'A permanent token for a system user with the permission whatsapp_business_messaging.',
       ),
     },
     appSecret: {
@@ -59,15 +59,15 @@ export const whatsappCloud: Platform = {
       variable: 'WHATSAPP_PHONE_NUMBER_ID',
       schema: digitsSchema(
         'Phone number id',
-        'The id that Meta assigned to your number, from the page API Setup; it is not the phone number.',
-        'the id of a phone number, which has only digits',
+        'The id that Meta assigned to your phone number, from the page API Setup. It is not the phone number itself.',
+        'the id of a phone number, which consists only of digits',
       ),
     },
     verifyToken: {
       variable: 'WHATSAPP_VERIFY_TOKEN',
       schema: textSchema(
         'Verify token',
-        "A text of your choice, which you also enter next to the webhook's URL.",
+        "Text of your choice, which you also enter next to the webhook's URL.",
       ),
     },
     userName: createUserNameOption('Shown in logs.', 'WHATSAPP_BOT_USERNAME'),
@@ -87,10 +87,10 @@ export const whatsappCloud: Platform = {
   setUp:
     "Create an app of the type Business at developers.facebook.com, add WhatsApp, and register a number that is not used with WhatsApp. Meta's terms do not allow general-purpose assistants on this platform; an assistant for a business's customers is allowed.",
   notDurable: [
-    'More than 24 hours after a person\'s last message, WhatsApp accepts only templates that Meta has approved; a later answer is not sent, and "parley dead" lists it.',
-    'WhatsApp has no message history for apps: only delivery reports show whether an answer arrived.',
+    'If more than 24 hours have passed since a person\'s last message, WhatsApp accepts only templates that Meta has approved. A later answer is not sent, and "parley dead" lists it.',
+    "Apps cannot read WhatsApp's message history, so only delivery reports show whether an answer arrived.",
     'The typing indicator ends after 25 seconds or with the answer.',
-    'Sent messages can be neither edited nor deleted.',
+    'Sent messages cannot be edited or deleted.',
   ],
   isCalled: () => true,
 };

@@ -2,7 +2,8 @@ import { proto } from '@whiskeysockets/baileys';
 import { joinLines, type KindContent, shortenToLine } from './reading.ts';
 
 /**
- * An answer by WhatsApp's assistant that a person shares: text, code, tables and formulas in order.
+ * An answer from WhatsApp's assistant that a person shares: text, code, tables and formulas in
+ * order.
  */
 export function readRichResponse({
   submessages,
@@ -45,7 +46,7 @@ export function readQuestionAnswer({ text }: proto.Message.IQuestionResponseMess
   return text ? { typed: text } : { unread: 'an answer to a question' };
 }
 
-/** A quoted status with a text. */
+/** A quoted status that contains text. */
 export function readQuotedStatus({ text }: proto.Message.IStatusQuotedMessage): KindContent {
   return text ? { shown: text } : { unread: 'a status' };
 }
@@ -53,8 +54,8 @@ export function readQuotedStatus({ text }: proto.Message.IStatusQuotedMessage): 
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
 
 /**
- * A change that is encrypted with a key of the earlier message, which a linked device may never
- * have had.
+ * A change encrypted with a key from the earlier message, which a linked device may never have
+ * received.
  */
 export function readSecret({ secretEncType }: proto.Message.ISecretEncryptedMessage): KindContent {
   if (secretEncType === SecretEncType.EVENT_EDIT) return { unread: 'a change of an event' };

@@ -24,12 +24,12 @@ function renderChoices(labels: readonly (string | null | undefined)[]): string {
   return shown.map((label) => `- ${label}`).join('\n');
 }
 
-/** Reads the text of a business message, or names the message if it has none. */
+/** Reads the text of a business message, or names the message if it has no text. */
 function readTextOrName(what: string, shown: string, files: readonly FoundFile[]): KindContent {
   return shown === '' && files.length === 0 ? { unread: what } : { shown, files };
 }
 
-/** The fields of a header above the text. */
+/** The header fields above the text. */
 type MessageHeader = Pick<
   Message,
   'imageMessage' | 'videoMessage' | 'documentMessage' | 'locationMessage' | 'productMessage'
@@ -70,8 +70,8 @@ export function readListMessage(message: proto.Message.IListMessage): KindConten
 }
 
 /**
- * Reads an interactive message. The cards of a carousel have the same structure and are not nested
- * further.
+ * Reads an interactive message. The cards in a carousel have the same structure, but they are not
+ * nested further.
  */
 export function readInteractive(message: proto.Message.IInteractiveMessage): KindContent {
   const card = readCard(message);
@@ -125,8 +125,8 @@ function renderLabel(label: string | null | undefined, target: string | null | u
 }
 
 /**
- * Reads a business message whose text is on the server of the business; the message contains only
- * the parameters.
+ * Reads a business message whose text is on the business's server; the message contains only the
+ * parameters.
  */
 export function readStructured(message: proto.Message.IHighlyStructuredMessage): KindContent {
   if (message.hydratedHsm) return readTemplate(message.hydratedHsm);
@@ -168,7 +168,7 @@ export function readOrder(order: proto.Message.IOrderMessage): KindContent {
     formatLabelledLine('Total', total),
     order.message,
   );
-  // The ordered items are only on WhatsApp's server.
+  // Only WhatsApp's server knows the ordered items.
   return { shown: words, unread: 'the items of an order' };
 }
 
@@ -186,9 +186,9 @@ export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMes
 }
 
 /**
- * Reads a choice or form from a business message, with the visible label if there is one, otherwise
- * its id. Parley sends no such messages, because phones do not show them when a program sends them;
- * its own choices are numbered text.
+ * Reads a choice or form in a business message. The visible label is used if there is one, and
+ * otherwise the id. Parley does not send such messages, because phones do not show them if a
+ * program sends them. Parley's own choices are numbered text.
  */
 export function readInteractiveChoice(
   answer: proto.Message.IInteractiveResponseMessage,

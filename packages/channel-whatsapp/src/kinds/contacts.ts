@@ -10,7 +10,7 @@ export function readContacts({ contacts }: proto.Message.IContactsArrayMessage):
 }
 
 /**
- * Card properties that are shown to the reader. All other properties are pictures and internal data
+ * Card properties that are shown to the reader. All other properties are pictures or internal data
  * of the app.
  */
 const DETAILS: ReadonlySet<string> = new Set('TEL EMAIL ORG TITLE URL ADR BDAY NOTE'.split(' '));
@@ -33,11 +33,11 @@ interface VcardProperty {
 
 /**
  * A property line such as `item1.TEL;type=CELL:+49 1`. The group and the parameters before the
- * colon are internal data of the app.
+ * colon are the app's internal data.
  */
 const PROPERTY = /^(?:[\w-]+\.)?([\w-]+)((?:;[^:]*)?):(.*)$/;
 
-/** The properties of a card, in the formats of vCard 2.1 to 4.0. */
+/** Returns the properties of a card in any format from vCard 2.1 to 4.0. */
 function parseProperties(vcard: string): VcardProperty[] {
   return unfoldLines(vcard).flatMap((line) => {
     const [, name = '', parameters = '', written = ''] = PROPERTY.exec(line) ?? [];
@@ -49,8 +49,8 @@ function parseProperties(vcard: string): VcardProperty[] {
 }
 
 /**
- * Joins folded lines. A continuation starts with a space or, in the old format, follows a line that
- * ends with `=`.
+ * Joins folded lines. A continuation line starts with a space or, in the old format, follows a line
+ * that ends with `=`.
  */
 function unfoldLines(vcard: string): string[] {
   const whole = vcard.replaceAll(/\r\n?/g, '\n').replaceAll(/\n[ \t]/g, '');
@@ -69,8 +69,8 @@ function decodeQuotedPrintable(written: string): string {
 }
 
 /**
- * The fields of an address or a company, some of which are empty; `\,` is a comma, and `\n` a line
- * break.
+ * Splits an address or a company into its fields, some of which may be empty; `\,` is a comma, and
+ * `\n` a line break.
  */
 function formatVcardFields(value: string): string {
   const fields = value.split(/(?<!\\);/).map((field) => {

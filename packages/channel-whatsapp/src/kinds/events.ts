@@ -25,7 +25,7 @@ export function readEvent(event: proto.Message.IEventMessage): KindContent {
   };
 }
 
-/** A poll; all its forms share their fields. */
+/** A poll; all its variants share their fields. */
 export function readPoll({
   name,
   options,
@@ -44,7 +44,7 @@ export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): 
   return { shown: [formatHeading('Results of a poll', poll.name), ...votes].join('\n') };
 }
 
-/** A call that somebody has planned. */
+/** A call planned by somebody. */
 export function readScheduledCall(call: proto.Message.IScheduledCallCreationMessage): KindContent {
   const { CallType } = proto.Message.ScheduledCallCreationMessage;
   const label = call.callType === CallType.VIDEO ? 'Planned video call' : 'Planned call';
@@ -64,7 +64,7 @@ const OUTCOMES: Readonly<Record<keyof typeof proto.Message.CallLogMessage.CallOu
 };
 const OUTCOME_NAMES = new Map(Object.entries(OUTCOMES));
 
-/** The outcome of a call, as displayed in the chat. */
+/** The outcome of a call, as the chat shows it. */
 export function readCallLog(call: proto.Message.ICallLogMessage): KindContent {
   const { CallOutcome } = proto.Message.CallLogMessage;
   const outcome = OUTCOME_NAMES.get(CallOutcome[call.callOutcome ?? 0] ?? '');

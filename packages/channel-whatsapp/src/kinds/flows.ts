@@ -4,8 +4,8 @@ import { formatAmount } from './payments.ts';
 import { formatLabelledLine, joinLines, type KindContent, shortenToLine } from './reading.ts';
 
 /**
- * The fields in the JSON of a button. Each field is parsed separately, so that a malformed one does
- * not affect the others.
+ * The fields in the JSON of a button. Each field is parsed separately, so that a malformed field
+ * does not affect the others.
  */
 const text = z.string().optional().catch(undefined);
 const Row = z.object({ title: text, description: text }).catch({});
@@ -26,7 +26,7 @@ const Button = z.object({
 
 type FlowButton = proto.Message.InteractiveMessage.NativeFlowMessage.INativeFlowButton;
 
-/** The label of a button with its target, and the rows of the list it opens. */
+/** A button's label with its target, and the rows of the list that it opens. */
 export function listButtonLabels({ buttonParamsJson }: FlowButton): readonly string[] {
   const button = Button.safeParse(parseJson(buttonParamsJson)).data;
   if (button === undefined) return [];
@@ -42,7 +42,7 @@ export function listButtonLabels({ buttonParamsJson }: FlowButton): readonly str
 /** Buttons that request money. */
 const PAYMENTS: ReadonlySet<string> = new Set(['payment_info', 'review_and_pay', 'review_order']);
 
-/** The payment request in a set of buttons; empty if there is none. */
+/** The payment request among the buttons; empty if there is none. */
 export function findPayment(buttons: readonly FlowButton[]): KindContent {
   const found = buttons.find(({ name }) => PAYMENTS.has(name ?? ''));
   if (found === undefined) return {};
@@ -54,14 +54,14 @@ export function findPayment(buttons: readonly FlowButton[]): KindContent {
 
 const Fields = z.record(z.string(), z.unknown());
 const Answer = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
-/** Fields that only identify the form to the app. */
+/** Fields that only the app needs, to identify the form. */
 const OF_THE_APP: ReadonlySet<string> = new Set(['id', 'flow_token', 'screen']);
 /** The maximum number of form fields that are shown. */
 const MAX_FIELDS = 50;
 
 /**
- * Reads a choice or a filled-in form: the visible label if there is one, otherwise the id, and each
- * field of a form.
+ * Reads a choice or a completed form: the visible label if there is one, and otherwise the id,
+ * followed by each field of a form.
  */
 export function readFlowAnswer(
   shown: string | null | undefined,

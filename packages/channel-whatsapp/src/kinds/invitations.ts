@@ -9,8 +9,8 @@ import {
 } from './reading.ts';
 
 /**
- * The format of an invitation code in the apps. Any other text could become a link chosen by its
- * sender.
+ * The format of invitation codes in the apps. Other text could become a link that its sender
+ * chooses.
  */
 const CODE = /^[\w-]{8,64}$/;
 

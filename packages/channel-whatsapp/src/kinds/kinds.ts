@@ -34,8 +34,8 @@ type FieldValue<Name extends MessageField> = NonNullable<proto.IMessage[Name]>;
 export type FieldKinds = { readonly [Name in MessageField]: FieldKind<FieldValue<Name>> };
 
 /**
- * Every field that a WhatsApp message may have. A field added by a new version of Baileys does not
- * compile until it is listed here.
+ * Every field that a WhatsApp message may have. If a new version of Baileys adds a field, this does
+ * not compile until the field is listed here.
  */
 export const KINDS: FieldKinds = {
   // Fields with text and files.
@@ -79,7 +79,7 @@ export const KINDS: FieldKinds = {
   newsletterFollowerInviteMessageV2: { is: 'read', read: readFollowerInvitation },
   requestPhoneNumberMessage: createNamedKind('a request for the phone number of this account'),
 
-  // Fields for messages of businesses.
+  // Fields for messages from businesses.
   buttonsMessage: { is: 'read', read: readButtons },
   listMessage: { is: 'read', read: readListMessage },
   interactiveMessage: { is: 'read', read: readInteractive },
@@ -176,8 +176,8 @@ function createSilentKind(reason: string) {
 }
 
 /**
- * How a message that changes a setting or comes from the platform is handled, by the name of its
- * type.
+ * How to handle messages that change a setting or come from the platform, keyed by the name of
+ * their type.
  */
 export type ProtocolKind =
   | { readonly is: 'read' }
@@ -189,7 +189,7 @@ export type ProtocolType = keyof typeof proto.Message.ProtocolMessage.Type;
 const OWN_DEVICES = createIgnoredKind('the devices of an account synchronize');
 const ASSISTANTS = createIgnoredKind('a setting of the WhatsApp assistants');
 
-/** `read` means an edit, a deletion, or the timer of the chat. */
+/** `read` means an edit, a deletion, or a timer for the chat. */
 export const PROTOCOL_KINDS: Readonly<Record<ProtocolType, ProtocolKind>> = {
   REVOKE: { is: 'read' },
   MESSAGE_EDIT: { is: 'read' },

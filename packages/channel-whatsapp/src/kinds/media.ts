@@ -1,7 +1,7 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { type FoundFile, joinLines, type KindContent, shortenToLine } from './reading.ts';
 
-/** The file in a header, which shows at most one. */
+/** The file in a header, which shows at most one file. */
 export function findHeaderFile({
   imageMessage,
   videoMessage,
@@ -18,7 +18,7 @@ export function readImage(image: proto.Message.IImageMessage): KindContent {
   return { typed: image.caption, files, isViewOnce: image.viewOnce === true };
 }
 
-/** A video, including the round ones recorded in the chat. */
+/** A video, including round videos recorded in the chat. */
 export function readVideo(video: proto.Message.IVideoMessage): KindContent {
   const files = findHeaderFile({ videoMessage: video });
   return { typed: video.caption, files, isViewOnce: video.viewOnce === true };
@@ -34,10 +34,10 @@ export function readAudio(audio: proto.Message.IAudioMessage): KindContent {
   return { files, isViewOnce: audio.viewOnce === true };
 }
 
-/** The type of Lottie stickers; some apps do not set their flag. */
+/** The type of Lottie stickers, because some apps do not set the flag for them. */
 const LOTTIE = /^application\/was\b/;
 
-/** A Lottie sticker is a drawing in JSON, which no model can view. */
+/** A Lottie sticker is a drawing in JSON, which models cannot view. */
 export function readSticker(sticker: proto.Message.IStickerMessage): KindContent {
   const label = shortenToLine(sticker.accessibilityLabel);
   const shown = label === '' ? '' : `[Sticker: ${label}]`;
@@ -46,7 +46,7 @@ export function readSticker(sticker: proto.Message.IStickerMessage): KindContent
   return { files: [{ media: 'sticker', shownAs: 'sticker', fields: sticker }] };
 }
 
-/** A sticker pack, whose archive only the apps can open. */
+/** A sticker pack; only the apps can open its archive. */
 export function readStickerPack(pack: proto.Message.IStickerPackMessage): KindContent {
   const name = [shortenToLine(pack.name), shortenToLine(pack.publisher)].filter(
     (part) => part !== '',
@@ -59,7 +59,7 @@ export function readStickerPack(pack: proto.Message.IStickerPackMessage): KindCo
 }
 
 /**
- * A text with a link preview. The preview comes from the page, and the sender's app may write
+ * Text with a link preview. The preview is taken from the page, and the sender's app may write
  * anything into it.
  */
 export function readText(text: proto.Message.IExtendedTextMessage): KindContent {

@@ -10,7 +10,7 @@ import {
 
 type NoteMessage = proto.IMessage | null | undefined;
 
-/** The note attached to a payment, which is itself a text message. */
+/** The note on a payment, which is itself a text message. */
 function renderPaymentNote(note: NoteMessage): string {
   return note?.conversation || note?.extendedTextMessage?.text || '';
 }
@@ -31,7 +31,7 @@ export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage
   };
 }
 
-/** Formats an amount; `offset` is the number of units per unit of currency. */
+/** Formats an amount; `offset` is the number of stored units per unit of currency. */
 export function formatAmount(money: proto.IMoney | null | undefined): string | undefined {
   const value = toSafeInteger(money?.value) ?? 0;
   if (value === 0) return undefined;

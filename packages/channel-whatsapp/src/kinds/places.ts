@@ -17,15 +17,15 @@ export function readLiveLocation(place: proto.Message.ILiveLocationMessage): Kin
 
 type LocationMessage = proto.Message.ILocationMessage;
 
-/** A place on one line; empty for a place without a name or coordinates. */
+/** Formats a place on one line; empty for a place without a name and coordinates. */
 export function formatLocationLine(place: LocationMessage): string {
   const text = renderLocation(place);
   return text === '' ? '' : formatHeading('Location', text);
 }
 
 /**
- * A place such as `Tower, Square 1 (52.52001, 13.40495)`, with the known details. Invalid
- * coordinates are left out; an app may omit a coordinate that is 0.
+ * Formats a place such as `Tower, Square 1 (52.52001, 13.40495)`, using the details that are known.
+ * Invalid coordinates are left out; an app may omit a coordinate that is 0.
  */
 export function renderLocation({
   degreesLatitude,

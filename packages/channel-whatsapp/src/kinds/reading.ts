@@ -1,7 +1,7 @@
 import type { Attachment } from '@parley/core';
 import { toNumber } from '@whiskeysockets/baileys';
 
-/** The fields of a message that describe its file. */
+/** The fields in a message that describe its file. */
 export interface FileFields {
   readonly url?: string | null;
   readonly directPath?: string | null;
@@ -10,13 +10,13 @@ export interface FileFields {
   readonly fileLength?: Parameters<typeof toNumber>[0] | null;
   readonly mimetype?: string | null;
   readonly fileName?: string | null;
-  /** The name of a document in older apps. */
+  /** The document's name in older apps. */
   readonly title?: string | null;
 }
 
 /** A file within a message. */
 export interface FoundFile {
-  /** The media type, which determines the derived keys. */
+  /** The media type, from which the keys are derived. */
   readonly media: 'image' | 'audio' | 'video' | 'document' | 'sticker';
   readonly shownAs: Attachment['kind'];
   readonly fields: FileFields;
@@ -26,72 +26,74 @@ export interface FoundFile {
 export interface KindContent {
   /** The text that the sender typed: a message, or a caption. */
   readonly typed?: string | null | undefined;
-  /** Other content described in text: a place, a poll, a choice from a list. */
+  /** Other content, described as text: a place, a poll, a choice from a list. */
   readonly shown?: string | null | undefined;
   readonly files?: readonly FoundFile[] | undefined;
   /** A name for unreadable content, with its article: `a product`. */
   readonly unread?: string | undefined;
-  /** Text shown with the message that the sender did not write, such as a link preview. */
+  /**
+   * Text that is shown with the message but was not written by the sender, such as a link preview.
+   */
   readonly beside?: ExternalText | undefined;
   /** Whether the file or text can be viewed only once. */
   readonly isViewOnce?: boolean | undefined;
 }
 
-/** Text written by outsiders, with its source. */
+/** Text written by outsiders, and its source. */
 export interface ExternalText {
   readonly from: string;
   readonly text: string;
 }
 
-/** How one field of a WhatsApp message is handled. */
+/** How a field in a WhatsApp message is handled. */
 export type FieldKind<Value> =
   /** The text and files are passed to the model. */
   | { readonly is: 'read'; readonly read: (value: Value) => KindContent }
-  /** The content is named to the model, with the text that can be read. */
+  /** The model gets the name of the content, and the text that can be read. */
   | { readonly is: 'named'; readonly read: (value: Value) => KindContent }
-  /** A wrapper around the message; `holds` names it if nothing inside can be read. */
+  /** A wrapper around the message; `holds` is its name if nothing inside can be read. */
   | ({ readonly is: 'wrapper'; readonly holds: string } & WrapperMarks)
-  /** A field that changes or reacts to another message, or changes a setting of the chat. */
+  /** A field that changes another message, reacts to one, or changes a setting of the chat. */
   | { readonly is: 'change' }
-  /** Internal data of the platform, which nobody wrote; `why` shows the `reason`. */
+  /** Internal data of the platform that nobody wrote; `why` shows the `reason`. */
   | { readonly is: 'ignored'; readonly reason: string }
-  /** A field that accompanies every message of some chats, so nothing is recorded for `why`. */
+  /** A field that accompanies every message in some chats, so it is not recorded for `why`. */
   | { readonly is: 'silent'; readonly reason: string };
 
 export interface WrapperMarks {
   readonly isViewOnce?: true;
   /** Whether the file inside has a format that cannot be read. */
   readonly isUnreadable?: true;
-  /** The author of the message inside, if it is not the sender. */
+  /** The author of the message inside the wrapper, if it is not the sender. */
   readonly origin?: string;
 }
 
-/** A kind that is only named. */
+/** A kind of content of which only the name is shown. */
 export function createNamedKind(what: string): { is: 'named'; read: () => KindContent } {
   return { is: 'named', read: () => ({ unread: what }) };
 }
 
-/** The maximum length of a title, name or address in a description, in characters. */
+/** The maximum length, in characters, of a title, name or address in a description. */
 const MAX_LINE = 500;
 
-/** A text truncated to one line; empty if there is no text. */
+/** Truncates text to one line; empty if there is no text. */
 export function shortenToLine(text: string | null | undefined): string {
   const line = (text ?? '').replace(/\s+/g, ' ').trim();
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE).toWellFormed()}…` : line;
 }
 
-/** Joins the texts that are present, one per line. */
+/** Joins the texts that are not empty, one per line. */
 export function joinLines(...parts: readonly (string | null | undefined | false)[]): string {
   return parts.filter((part) => typeof part === 'string' && part !== '').join('\n');
 }
 
-/** `Label: text`; empty without a text. */
+/** Formats `Label: text`; empty if there is no text. */
 export function formatLabelledLine(label: string, text: string | null | undefined): string {
   const line = shortenToLine(text);
   return line === '' ? '' : `${label}: ${line}`;
 }
 
-/** `[Poll: When?]`, or `[Poll]` without a title. */
+/** Formats `[Poll: When?]`, or `[Poll]` if there is no title. */
 export function formatHeading(label: string, title: string | null | undefined): string {
   const line = shortenToLine(title);
   return line === '' ? `[${label}]` : `[${label}: ${line}]`;
@@ -111,7 +113,8 @@ export function toSafeInteger(value: Parameters<typeof toNumber>[0]): number | u
 const MAX_TIME_MS = 8.64e15;
 
 /**
- * A time such as `2026-09-21 14:13 UTC`, from seconds since 1970; undefined for an invalid time.
+ * Formats a time such as `2026-09-21 14:13 UTC` from seconds since 1970; undefined if the time is
+ * invalid.
  */
 export function formatUtcMinute(seconds: Parameters<typeof toNumber>[0]): string | undefined {
   const number = toSafeInteger(seconds);
@@ -119,13 +122,13 @@ export function formatUtcMinute(seconds: Parameters<typeof toNumber>[0]): string
   return `${new Date(number * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** A time in the same format, from milliseconds; undefined for an invalid time. */
+/** Formats a time in the same way from milliseconds; undefined if the time is invalid. */
 export function formatUtcMinuteFromMs(ms: Parameters<typeof toNumber>[0]): string | undefined {
   const number = toSafeInteger(ms);
   return number === undefined ? undefined : formatUtcMinute(Math.floor(number / 1_000));
 }
 
-/** An amount such as `12.50 EUR`, from thousandths; undefined if there is no amount. */
+/** Formats an amount such as `12.50 EUR` from thousandths; undefined if there is no amount. */
 export function formatMoney(
   thousandths: Parameters<typeof toNumber>[0],
   currency: string | null | undefined,

@@ -22,8 +22,8 @@ const CAPABILITIES: Capabilities = {
 };
 
 /**
- * The adapter opens no connection: clients call the gateway, and each request waits for the parts
- * of its answer.
+ * The adapter does not open a connection: clients call the gateway, and each request waits for the
+ * parts of its answer.
  */
 export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAdapter {
   const hub = createEventHub();
@@ -37,7 +37,7 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
   return {
     capabilities: CAPABILITIES,
     async start() {
-      context.report({ kind: 'connected', as: `the API of ${formatCounted(clients, 'client')}` });
+      context.report({ kind: 'connected', as: `the API for ${formatCounted(clients, 'client')}` });
     },
     async stop() {
       closing.abort();

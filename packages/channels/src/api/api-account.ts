@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Settings of the adapter, derived from the validated section `api`. */
+/** Settings of the adapter, derived from the validated `api` section. */
 export const ApiAccount = z.strictObject({
   /** The default agent's name as a model. */
   agent: z.string(),

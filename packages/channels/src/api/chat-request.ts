@@ -55,7 +55,7 @@ export interface ChatRequest {
   /** The client's end user (OpenAI's `user` field). */
   readonly user: string | undefined;
   readonly stream: false | { readonly usage: boolean };
-  /** The user's new messages: all since the last answer. */
+  /** The user's new messages: all messages since the last answer. */
   readonly text: string;
   readonly files: readonly File[];
   readonly client: NonNullable<InboundMessage['client']>;
@@ -127,7 +127,8 @@ function findRefusal(body: z.infer<typeof Body>): ApiError | null {
   const isOfTool = ({ role }: RequestMessage) => role === 'tool' || role === 'function';
   const offered = [...(body.tools ?? []), ...(body.functions ?? [])];
   if (offered.length > 0 || body.messages.some(isOfTool)) {
-    const why = 'Tools of a client are not called, because the agent has its own. Send no tools.';
+    const why =
+      'A client’s tools are not called, because the agent has its own. Do not send tools.';
     return createBadRequestError(why, 'tools_unsupported');
   }
   if (body.n !== undefined && body.n !== null && body.n !== 1) {
@@ -155,7 +156,7 @@ function toHistoryMessage(message: RequestMessage): HistoryMessage {
   return { role, text: formatRequestMessage(message) };
 }
 
-/** Files of earlier messages are mentioned only by name; those of new messages are attached. */
+/** Files in earlier messages are mentioned only by name; files in new messages are attached. */
 function formatRequestMessage({ content }: RequestMessage): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
@@ -181,7 +182,7 @@ function readRequestFile(part: RequestContentPart, nth: number): File | ApiError
 
 const MAX_TYPE = 100;
 
-/** Parley fetches no URLs for a client, because a URL could point into the private network. */
+/** Parley does not fetch URLs for a client, because a URL could point into the private network. */
 function parseDataUrl(url: string, name: string): File | ApiError {
   const start = url.slice(0, MAX_TYPE);
   const [frame = '', type = ''] =

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toIdPart } from './id-part.ts';
 
-describe('the id part made from the name of a client', () => {
+describe('the part of an id that is derived from a client’s name', () => {
   const name = fc.oneof(
     fc.string({ maxLength: 80 }),
     fc.string({ maxLength: 8, unit: 'binary' }),
@@ -25,7 +25,7 @@ describe('the id part made from the name of a client', () => {
     expect(toIdPart('a\ud800')).not.toBe(toIdPart('a\ud801'));
   });
 
-  it('contains no separator, and equals the parts that version 0.1.0 stored', () => {
+  it('does not contain a separator, and equals the parts that version 0.1.0 stored', () => {
     fc.assert(
       fc.property(imitated, (one) => {
         expect(toIdPart(one)).toMatch(/^[\w.@+-]{1,64}$/);

@@ -51,7 +51,7 @@ export function createResponder(
 }
 
 const RETRY_NOTE =
-  'The same request with the same Idempotency-Key gets it when it is ready, and runs nothing twice; the page shows it, too.';
+  'To get the answer, repeat the same request with the same Idempotency-Key; nothing runs twice. The page shows the answer, too.';
 export const CLOSING: ApiError = {
   status: 503,
   code: 'shutting_down',
@@ -61,7 +61,7 @@ export const CLOSING: ApiError = {
 const GONE: ApiError = {
   status: 404,
   code: 'answer_gone',
-  message: 'The message of this Idempotency-Key is no longer kept. Send it with another key.',
+  message: 'The message with this Idempotency-Key is no longer stored. Send it with another key.',
 };
 const SET_ASIDE: ApiError = {
   status: 409,
@@ -70,7 +70,7 @@ const SET_ASIDE: ApiError = {
 };
 
 function createAnswerTimeoutError(waitMs: number): ApiError {
-  const message = `There was no answer within ${waitMs / 1_000} seconds (api.waitSeconds); it is still being worked on. ${RETRY_NOTE}`;
+  const message = `There was no answer within ${waitMs / 1_000} seconds (api.waitSeconds); the agent is still working on it. ${RETRY_NOTE}`;
   return { status: 504, code: 'deadline_exceeded', message };
 }
 
@@ -129,7 +129,7 @@ const HEADERS = {
   // Asks proxies not to buffer events.
   'x-accel-buffering': 'no',
 };
-/** Clients and proxies close a stream that is silent for too long. In ms. */
+/** Clients and proxies close a stream that is silent for too long. */
 const KEEP_ALIVE_MS = 15_000;
 
 function streamAnswerEvents(
@@ -165,7 +165,7 @@ function streamAnswerEvents(
 
 function createFailureNote({ context }: RespondDeps, write: (text: string) => void) {
   return (error: unknown): void => {
-    context.log.error({ error }, 'a stream of the API failed');
+    context.log.error({ error }, 'an API stream failed');
     write(formatSseEvent(toErrorBody(FAILED)));
   };
 }

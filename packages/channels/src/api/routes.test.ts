@@ -123,7 +123,7 @@ describe('a request of an API client', () => {
     expect(received.every(({ chat }) => /^shop\/[0-9a-f]{40}$/.test(chat.id))).toBe(true);
   });
 
-  it('[F14] [F01] keeps a user separate from one whose name looks like the hash of theirs', async () => {
+  it('[F14] [F01] keeps a user separate from another user whose name looks like the hash of the first name', async () => {
     const { ask, received } = scene();
     await ask({ user: 'ann/b' });
     const [, hash = ''] = received[0]?.chat.id.split('/') ?? [];
@@ -234,7 +234,7 @@ describe('a request of an API client', () => {
     [{ kind: 'refused', reason: '2 messages wait', bound: 'conversation' }, 429],
     [{ kind: 'refused', reason: 'all wait', bound: 'all' }, 429],
     [{ kind: 'ignored', reason: 'the same text repeatedly' }, 429],
-  ])('[D07] refused by ingress (%o) gets status %i', async (outcome, status) => {
+  ])('[D07] that ingress refuses (%o) gets status %i', async (outcome, status) => {
     const { ask } = scene({}, { outcome });
     expect((await ask({})).status).toBe(status);
   });
@@ -255,7 +255,7 @@ describe('[D07] requests of an API client that wait for their answers', () => {
     await expect.poll(() => received.length).toBe(150);
     const refused = await Promise.all(Array.from({ length: 600 }, () => ask({})));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
-    expect(refused[0]?.text).toContain('150 requests of this client wait');
+    expect(refused[0]?.text).toContain('150 requests from this client are already waiting');
     expect(received).toHaveLength(150);
     for (const token of [mine, other]) expect((await ask({}, bearer(token))).status).toBe(200);
     await adapter.stop();

@@ -80,7 +80,7 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
     }
   });
   app.onError((error, c) => {
-    context.log.error({ path: c.req.path, error }, 'request to the API failed');
+    context.log.error({ path: c.req.path, error }, 'an API request failed');
     return toErrorResponse(FAILED);
   });
   return app;
@@ -90,11 +90,12 @@ const NO_CLIENT: ApiError = {
   status: 401,
   code: 'invalid_api_key',
   message:
-    'Send the token of a client (api.clients in the settings) as "Authorization: Bearer …". OpenAI’s libraries call it the API key.',
+    'Send a client’s token (api.clients in the settings) as "Authorization: Bearer …". OpenAI’s libraries call it the API key.',
 };
 
 function createWrongAddressError({ status, message, allow }: WrongAddress): ApiError {
-  const there = 'The API has POST /v1/chat/completions, GET /v1/models and GET /v1/models/MODEL.';
+  const there =
+    'The API supports POST /v1/chat/completions, GET /v1/models and GET /v1/models/MODEL.';
   const code = status === 405 ? 'method_not_allowed' : 'not_found';
   return { status, code, message: `${message} ${there}`, allow };
 }
@@ -119,15 +120,15 @@ const FAILED: ApiError = {
   status: 503,
   code: 'unavailable',
   message:
-    'Parley could not do that just now. The same request with the same Idempotency-Key runs nothing twice.',
+    'Parley could not do that just now. Repeat the same request with the same Idempotency-Key; nothing runs twice.',
   retryAfterSeconds: 5,
 };
 
 function createSlotError(why: SlotRefusal): ApiError {
   const who =
     why.kind === 'client'
-      ? `${formatCounted(why.slots, 'request')} of this client ${why.slots === 1 ? 'waits' : 'wait'} for an answer already, which is its share of all.`
-      : 'The maximum number of requests waiting for an answer is reached.';
+      ? `${formatCounted(why.slots, 'request')} from this client ${why.slots === 1 ? 'is' : 'are'} already waiting for an answer, which is the client’s full share.`
+      : 'The maximum number of requests waiting for an answer has been reached.';
   const message = `${who} Nothing was stored; send it again later.`;
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };
 }
@@ -304,7 +305,7 @@ async function findFileRefusal(
     return createTooLargeError(`One message may have ${MAX_FILES} files.`);
   if (size > messageBytes || files.some((file) => file.size > fileBytes)) {
     return createTooLargeError(
-      `One file may have ${fileBytes} bytes, those of one message together ${messageBytes} (media in the settings).`,
+      `One file may have up to ${fileBytes} bytes, and all files of one message up to ${messageBytes} (media in the settings).`,
     );
   }
   if (await chats.hasRoom(size, person)) return null;
@@ -321,7 +322,7 @@ function createOverloadedError(message: string, retryAfterSeconds: number): ApiE
 
 /**
  * A conversation accepts messages again once its next turn has started; a person's limit and the
- * total limit take longer. In seconds.
+ * total limit take longer.
  */
 const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 

@@ -103,7 +103,7 @@ describe('fetching attachments', () => {
     expect(Buffer.from(bytes ?? []).toString()).toBe('cat');
   });
 
-  it('[F10] [D01] resumes the fetches of an earlier run after a restart', async () => {
+  it("[F10] [D01] resumes an earlier run's fetches after a restart", async () => {
     await send('1', [image('cat')]);
     start(async () => Uint8Array.of(1));
     await expect.poll(() => states()).toEqual(['ready']);
@@ -216,7 +216,9 @@ describe('fetching attachments', () => {
       limits: { keptBytes: 1_000, personBytes: 18, personFiles: 9 },
     });
     for (const ref of ['a', 'b', 'c']) await send(ref, [image(ref, 9)], { person: 'eve' });
-    await expect.poll(() => states(3)).toEqual([expect.stringContaining('more files than I take')]);
+    await expect
+      .poll(() => states(3))
+      .toEqual([expect.stringContaining('more files than I accept')]);
     await send('ada', [image('ada', 9)], { person: 'ada' });
     await send(
       'ann',

@@ -7,14 +7,14 @@ import type { DueAttachment } from '@parley/store';
 const AT_ONCE = 4;
 /** The number of concurrent messages per person who is not an owner. */
 const AT_ONCE_OF_PERSON = 2;
-/** Additional messages of owners, who never wait for files of others. */
+/** The number of additional messages for owners, who never wait for other people's files. */
 const MORE_FOR_OWNERS = 2;
 
 type FetchCandidate = Pick<DueAttachment, 'messageSeq' | 'person' | 'fromOwner'>;
 
 /** When the last file of each person with waiting or running fetches was started. */
 export interface LastTurns {
-  /** 0 for people whose first file has not been started. */
+  /** 0 for people for whom no file has been started. */
   of(person: string): number;
   take(person: string): void;
   /** Removes everyone without waiting or running fetches. */

@@ -28,21 +28,21 @@ describe('how many bytes of an attachment are fetched', () => {
     ['it is too large for the platform', due(9 * MB), 8.5 * MB, 'larger than the 8.5 MB'],
     ['the message has no room left', due(6 * MB, 45 * MB), 99 * MB, '50 MB together'],
     ['the message is full', due(undefined, 50 * MB), 99 * MB, '50 MB together'],
-  ])('[F10] nothing when %s', (_case, attachment, platform, why) => {
+  ])('[F10] fetches nothing when %s', (_case, attachment, platform, why) => {
     const plan = planFetch(attachment, limits, platform, room(99 * MB));
     expect(plan).toEqual({ kind: 'refuse', why: expect.stringContaining(why) });
   });
 });
 
-it('[F10] [D07] nothing is fetched when a file of the maximum size might not fit', () => {
+it('[F10] [D07] fetches nothing when a file of the maximum size might not fit', () => {
   expect(planFetch(due(1), limits, 99 * MB, room(20 * MB - 1))).toMatchObject({ kind: 'refuse' });
   expect(planFetch(due(1), limits, 99 * MB, room(20 * MB))).toMatchObject({ kind: 'fetch' });
 });
 
-it("[D07] [G19] nothing beyond one person's share is fetched", () => {
+it("[D07] [G19] fetches nothing beyond one person's share", () => {
   const ofSender = (size: number | undefined, left: number) =>
     planFetch(due(size), limits, 99 * MB, room(99 * MB, left));
-  const why = expect.stringContaining('more files than I take at a time');
+  const why = expect.stringContaining('more files than I accept at a time');
   expect(ofSender(6 * MB, 5 * MB)).toEqual({ kind: 'refuse', why });
   expect(ofSender(1, 0)).toEqual({ kind: 'refuse', why });
   expect(ofSender(5 * MB, 5 * MB)).toEqual({ kind: 'fetch', limit: 5 * MB, why });
@@ -50,11 +50,11 @@ it("[D07] [G19] nothing beyond one person's share is fetched", () => {
   expect(ofSender(undefined, 5 * MB)).toEqual({ kind: 'fetch', limit: 5 * MB, why });
 });
 
-describe('after a failed fetch', () => {
+describe('a failed fetch', () => {
   const failed = (failure: ChannelFailure) => new ChannelError(failure, 'no');
 
   it.each(['gone', 'forbidden', 'refused', 'refused-format'] as const)(
-    '[F10] gives up immediately when the failure is %s',
+    '[F10] is not retried when the failure is %s',
     (kind) => {
       expect(decideAfterFetchFailure(failed({ kind }), 0).kind).toBe('give-up');
     },
@@ -64,7 +64,7 @@ describe('after a failed fetch', () => {
     ['transient', failed({ kind: 'transient' })],
     ['of unknown outcome', failed({ kind: 'unknown-outcome' })],
     ['anything else', new TypeError('a defect')],
-  ])('[F10] tries three more times within a minute when the failure is %s', (_case, thrown) => {
+  ])('[F10] is retried three times within a minute when the failure is %s', (_case, thrown) => {
     const waits = [0, 1, 2, 3].map((attempts) => decideAfterFetchFailure(thrown, attempts));
     expect(waits).toEqual([
       { kind: 'retry', inMs: 2_000 },
@@ -74,7 +74,7 @@ describe('after a failed fetch', () => {
     ]);
   });
 
-  it('[F10] waits as long as the platform requests', () => {
+  it('[F10] is retried after the delay that the platform requests', () => {
     const thrown = failed({ kind: 'rate-limited', retryAfterMs: 9_000, scope: 'account' });
     expect(decideAfterFetchFailure(thrown, 0)).toEqual({ kind: 'retry', inMs: 9_000 });
   });

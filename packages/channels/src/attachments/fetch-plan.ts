@@ -40,7 +40,7 @@ interface RemainingQuota {
 }
 
 const TOO_MANY_FILES =
-  'its sender has sent more files than I take at a time; send it again when the others are answered';
+  'its sender has sent more files than I accept at a time; send it again when I have answered the others';
 
 /**
  * Decides how many bytes of an attachment may be fetched. `platformBytes` is the largest file that
@@ -60,7 +60,7 @@ export function planFetch(
   const limit = Math.min(perFile, left, room.sender);
   const why =
     limit === perFile
-      ? `it is larger than the ${formatMegabytes(perFile)} that I can take`
+      ? `it is larger than the ${formatMegabytes(perFile)} that I can accept`
       : limit === left
         ? `the files of one message may have ${formatMegabytes(limits.messageBytes)} together`
         : TOO_MANY_FILES;

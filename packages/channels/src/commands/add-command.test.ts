@@ -126,10 +126,10 @@ function watched(inbox: InboxRepository) {
   return { turns, inbox: { ...inbox, command } };
 }
 
-describe('the transaction of a command', () => {
+describe('a command’s transaction', () => {
   // A statement on SQLite completes without the event loop; any other `await` needs it.
   it.each(RESERVED_COMMANDS.filter((name) => name !== 'compact'))(
-    '[D03] of /%s awaits only database statements',
+    '[D03] awaits only database statements: /%s',
     async (name) => {
       const { turns, inbox } = watched(scene.store.inbox);
       const receive = scene.ingressWith(

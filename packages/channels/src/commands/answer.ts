@@ -40,6 +40,6 @@ function describeAnswerVerdict(verdict: AnswerVerdict): string {
     case 'elsewhere':
       return 'I asked that in another chat: answer it there.';
     case 'unknown':
-      return 'I asked no question with that code. `/answer CODE 2` chooses the second answer, `/answer CODE skip` none.';
+      return 'There is no question with that code. `/answer CODE 2` chooses the second answer, and `/answer CODE skip` chooses none.';
   }
 }

@@ -42,7 +42,7 @@ export function describeApprovalVerdict(verdict: ApprovalVerdict): string {
     case 'elsewhere':
       return 'I asked that in another chat. Read and decide it there.';
     case 'unknown':
-      return 'I asked no question with that code.';
+      return 'There is no question with that code.';
   }
 }
 

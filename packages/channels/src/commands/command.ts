@@ -1,5 +1,11 @@
-import type { Reader } from '@parley/core';
-import type { AdmittedMessage, CommandTransaction, NewPart, Store } from '@parley/store';
+import type { Button, Reader } from '@parley/core';
+import type {
+  AdmittedMessage,
+  CommandTransaction,
+  NewPart,
+  RewindPoint,
+  Store,
+} from '@parley/store';
 import type { DecisionRules } from '../ingress/rules.ts';
 import type { CommandInfo } from '../menu.ts';
 
@@ -59,8 +65,8 @@ interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
  * message, answered after the command. `argument`, `text`: the command reads all of the text; with
  * `argument`, a final full stop is removed. `code`: the command reads the code at the beginning of
  * the text, and the rest is a message. `none`: the command ignores the text and reports that,
- * because `/stop` must never start a new turn. A list: the command reads the first word if it is in
- * the list or is the only word.
+ * because `/stop` must never start a new turn. A list of words: the command reads the first word
+ * after its name if that word is in the list or is the only word.
  */
 export type CommandRest = 'message' | 'argument' | 'text' | 'code' | 'none' | readonly string[];
 
@@ -150,12 +156,12 @@ export interface ServiceAsker {
 
 /**
  * Answers a command about data outside the chat, in Markdown. The sender's permission has already
- * been checked. A second call for the same message changes nothing.
+ * been checked. A second call for the same message does not change anything.
  */
 export type CommandService = (asker: ServiceAsker, argument: string) => Promise<string>;
 
 /**
- * Each service answers the command of the same name. A command whose service is missing answers
+ * Each service answers the command with the same name. A command whose service is missing answers
  * that it is not available.
  */
 export interface CommandServices
@@ -164,6 +170,19 @@ export interface CommandServices
   > {
   /** An additional line of `/status` for the owner. */
   readonly statusLine?: () => Promise<string>;
+  /** The memories that the sender may remove, with their messages, for `/rewind`. */
+  readonly savedMemories?: ((asker: ServiceAsker) => Promise<readonly MessageMemory[]>) | undefined;
+  /** Answers `/branch`; null copies the whole session. */
+  readonly branch?: (asker: ServiceAsker, point: RewindPoint | null) => Promise<string>;
+}
+
+/** A memory with the message that it was saved from; the ids are those of the platform. */
+export interface MessageMemory {
+  readonly id: string;
+  readonly text: string;
+  readonly channel: string;
+  readonly chat: string;
+  readonly message: string;
 }
 
 /**
@@ -175,9 +194,11 @@ export type SkillCommands = (
   agent?: string,
 ) => Promise<readonly CommandInfo[]>;
 
-/** The answer of a command, and the effects to perform once the answer is stored. */
+/** A command's answer, and the effects to perform once the answer is stored. */
 export interface CommandAnswer {
   readonly answer: string;
+  /** Buttons below the answer, whose text says how to do without them. */
+  readonly buttons?: readonly Button[];
   /** Messages to other chats. */
   readonly notify?: readonly NewPart[];
   /** Conversations to wake. */
@@ -186,7 +207,7 @@ export interface CommandAnswer {
   readonly stop?: readonly string[];
   /** The approval question is decided, so its buttons have no effect. */
   readonly settled?: true;
-  /** The reason why the command had no effect, as a text for the sender. */
+  /** The reason why the command had no effect, as shown to the sender. */
   readonly declined?: string;
 }
 

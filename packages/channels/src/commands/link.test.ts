@@ -10,7 +10,7 @@ const route = {
   target: { dialect: 'plain', maxLength: 100, unit: 'utf16' },
 } as const;
 
-describe('the argument of /link', () => {
+describe('an argument of /link', () => {
   it.each([
     ['', { kind: 'make', code: 'NEWCODE2' }],
     ['abcd-2345', { kind: 'type', code: 'ABCD2345' }],
@@ -19,14 +19,14 @@ describe('the argument of /link', () => {
     ['official', null],
     ['off web:7 now', null],
     ['12', null],
-  ])('[F13] with %j', (argument, action) => {
+  ])('[F13] %j is parsed as %j', (argument, action) => {
     expect(parseLinkAction(argument, 'telegram:42', 'NEWCODE2')).toEqual(action);
   });
 });
 
 const LINKED = { otherRoute: route, mainConversation: null };
 
-describe('the answers of /link', () => {
+describe('the answers to /link', () => {
   it.each<[LinkResult, string]>([
     [{ kind: 'code', code: 'C', members: [], typist: null }, '/link C'],
     [{ kind: 'code', code: 'C', members: ['a:1'], typist: 'b:2' }, '`b:2` typed your code'],
@@ -39,7 +39,7 @@ describe('the answers of /link', () => {
     [{ kind: 'left', personId: 'b:2' }, 'no longer linked'],
     [{ kind: 'not-linked' }, 'not linked with yours'],
     [{ kind: 'unknown-code' }, 'not valid'],
-  ])('[F13] to %j', (result, words) => {
+  ])('[F13] for the result %j', (result, words) => {
     expect(renderLinkResult(result)).toContain(words);
   });
 

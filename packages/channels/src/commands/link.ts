@@ -52,7 +52,7 @@ export function renderLinkResult(result: LinkResult): string {
     case 'to-confirm':
       return 'Almost done: now confirm it in the chat where the code was made. I have asked there.';
     case 'linked':
-      return `Linked: ${listMembers(result.members)}. /link off takes this account out again.`;
+      return `Linked: ${listMembers(result.members)}. /link off unlinks this account.`;
     case 'left':
       return `\`${result.personId}\` is no longer linked.`;
     case 'not-linked':

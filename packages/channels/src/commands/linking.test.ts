@@ -74,7 +74,7 @@ describe('linking', () => {
     expect(await other('hello', '60')).toMatchObject({ conversationId: 'telegram:default:9' });
   });
 
-  it('[F13] grants no rights through a link that no owner confirmed', async () => {
+  it('[F13] does not grant rights through a link that no owner has confirmed', async () => {
     const asAGuest = (personId: string, kind: 'make' | 'type', messageId: string) => {
       const action = { kind, code: 'GUEST222' };
       const asker = { personId, isOwner: false };

@@ -1,6 +1,7 @@
 import type { CommandInfo } from '../menu.ts';
 import { answer } from './answer.ts';
 import { approve } from './approve.ts';
+import { branch } from './branch.ts';
 import type { ChatCommand } from './command.ts';
 import { compact } from './compact.ts';
 import { deny } from './deny.ts';
@@ -15,6 +16,7 @@ import { newSession } from './new.ts';
 import { pair } from './pair.ts';
 import { isListed } from './permission.ts';
 import { resend } from './resend.ts';
+import { rewind } from './rewind.ts';
 import { run } from './run.ts';
 import { soul } from './soul.ts';
 import { status } from './status.ts';
@@ -33,6 +35,8 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   model,
   stop,
   compact,
+  rewind,
+  branch,
   resend,
   approve,
   deny,
@@ -57,7 +61,7 @@ export function listMenu(commands: readonly ChatCommand[]): readonly CommandInfo
   }));
 }
 
-/** The commands shown in the menus of platforms, the page and the API. */
+/** The commands shown in the platforms' menus, on the page and through the API. */
 export const COMMANDS: readonly CommandInfo[] = listMenu(CHAT_COMMANDS);
 
 /**

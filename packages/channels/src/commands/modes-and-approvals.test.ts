@@ -86,7 +86,7 @@ describe('/approve and /deny', () => {
     expect((await scene.told()).join()).not.toContain('heron');
   });
 
-  it('[G05] decide nothing when pressed below a message other than the question, and say so', async () => {
+  it('[G05] do not decide anything when pressed below a message other than the question, and explain why', async () => {
     const buttons = [{ label: 'Approve', data: '/approve ABC234' }];
     const route = aRoute('42');
     await ask([{ route, body: { text: 'May I?', plain: 'May I?' }, buttons }]);
@@ -107,7 +107,7 @@ describe('/approve and /deny', () => {
     expect(waiting).toContain('word: "heron"\ntext:\n| one\n| ; cat MEMORY.md > x');
   });
 
-  it('[G05] neither decide nor show a question of another chat, even one of the owner', async () => {
+  it('[G05] neither decide nor show a question from another chat, even from another chat of the owner', async () => {
     await ask();
     expect(await write('/approve ABC234', '42', true)).toContain('decide it there');
     expect(await write('/deny ABC234', '42', true)).toContain('decide it there');
@@ -116,7 +116,7 @@ describe('/approve and /deny', () => {
     expect(await write('/approve ABC234')).toBe('Allowed: write.');
   });
 
-  it('[G05] decide nothing when they are added by editing a message', async () => {
+  it('[G05] do not decide anything when they are added by editing a message', async () => {
     await ask();
     await write('one moment');
     const key = { channel: 'telegram', account: 'default', chatId: '42', messageId: `m${nth}` };
@@ -140,8 +140,8 @@ describe('/approve and /deny', () => {
 
   it.each([
     ['/approve', 'Waiting for a decision'],
-    ['/approve QQQ777', 'I asked no question with that code.'],
-    ['/approve 1', 'I asked no question with that code.'],
+    ['/approve QQQ777', 'There is no question with that code.'],
+    ['/approve 1', 'There is no question with that code.'],
     ['/deny ABC234', 'Refused: write.'],
   ])('[G05] %s: %s', async (text, words) => {
     await ask();
@@ -177,16 +177,19 @@ describe('/mode', () => {
     ['7', true, '/mode', 'This conversation is in agent mode.'],
     ['7', false, '/mode plan', 'plan mode: I look'],
     ['7', false, '/mode turbo', 'There is no such mode.'],
-  ])('[G04] of %s (in a group: %s) %s: %s', async (sender, inGroup, text, words) => {
-    expect(await write(text, sender, inGroup)).toContain(words);
-  });
+  ])(
+    '[G04] of %s (in a group: %s), %s is answered with: %s',
+    async (sender, inGroup, text, words) => {
+      expect(await write(text, sender, inGroup)).toContain(words);
+    },
+  );
 });
 
 describe('commands that change a group’s conversation for everyone', () => {
   const REFUSED = 'it is for administrators of this group, my owner';
 
   it.each(['/new', '/mode ask', '/mode turbo', '/compact'])(
-    '[F05] %s is refused to a guest, naming those who may use it, and changes nothing',
+    '[F05] %s is refused to a guest without changing anything, and the refusal names the people who may use it',
     async (text) => {
       expect(await write(text, '7', true)).toContain(REFUSED);
       expect(await write('/mode', '7', true)).toContain('in agent mode');
@@ -215,8 +218,8 @@ describe('commands that change a group’s conversation for everyone', () => {
     expect(await command('/help', '7')).not.toMatch(/\/new|\/mode|\/compact|\/approve/);
     expect(await command('/help', '9', true)).toMatch(/\/new[\s\S]*\/mode[\s\S]*\/compact/);
     expect(await command('/whoami', '7')).toContain('telegram:7');
-    // The platform is not asked about people named in the settings, nor for commands that require
-    // no right.
+    // The platform is not asked about people named in the settings, or about commands that do not
+    // require a right.
     expect(asked.filter((one) => /^(?:42|8) |whoami/.test(one))).toEqual([]);
   });
 
@@ -241,12 +244,14 @@ describe('commands that change a group’s conversation for everyone', () => {
 
   it("[F05] /stop by a guest does not affect other people's requests", async () => {
     await write('a long story', '42', true);
-    expect(await write('/stop', '7', true)).toBe('Nothing that only you asked for is running.');
+    expect(await write('/stop', '7', true)).toBe(
+      'I am not working on anything that only you asked for.',
+    );
     expect(scene.events).toEqual([]);
     expect(await scene.store.inbox.waiting('telegram:default:-5')).toBe(1);
     await write('my question', '7', true);
-    expect(await write('/stop', '7', true)).toContain('One message that waited is set aside');
-    expect(await write('/stop', '42', true)).toContain('One message that waited is set aside');
+    expect(await write('/stop', '7', true)).toContain('One waiting message was set aside');
+    expect(await write('/stop', '42', true)).toContain('One waiting message was set aside');
     expect(scene.events).toHaveLength(1);
   });
 });
@@ -273,9 +278,7 @@ describe('/run', () => {
 
   it.each(['/run', '/run t1', '/RUN t1'])('[G04] %s runs the plan once', async (text) => {
     await plan();
-    expect(await write(text)).toBe(
-      'I run the plan. From now on this conversation is in agent mode.',
-    );
+    expect(await write(text)).toBe('I’m running the plan. This conversation is now in agent mode.');
     expect(scene.happened).toContain(`wake ${LANE}`);
     scene.happened.length = 0;
     expect(await write(text)).toBe('That plan has been run.');
@@ -283,7 +286,7 @@ describe('/run', () => {
     expect(await write('/mode')).toContain('in agent mode');
   });
 
-  it('[G04] [G05] is the only way to run it: /mode agent sends the model nothing', async () => {
+  it('[G04] [G05] is the only way to run the plan; /mode agent does not send the model anything', async () => {
     await plan();
     expect(await write('/mode agent')).toContain('agent mode: I use');
     expect(scene.happened).not.toContain(`wake ${LANE}`);
@@ -302,7 +305,7 @@ describe('/run', () => {
     expect(await write('/run t1', '7', true)).toContain('it is for administrators of this group');
     expect(await write('/run', '7', true)).toContain('it is for administrators of this group');
     expect(await write('/mode', '7', true)).toContain('in plan mode');
-    expect(await write('/run t1', '42', true)).toContain('I run the plan.');
+    expect(await write('/run t1', '42', true)).toContain('I’m running the plan.');
   });
 
   it('[G04] appears in the history as it was typed, but in the prompt as an approval', async () => {

@@ -31,8 +31,8 @@ export const pair = defineChatCommand({
 
 /**
  * `/pair` outside a chat: admits the sender with the code `argument`, or lists the waiting people
- * if it is empty. A running gateway notifies the admitted person within seconds; otherwise the next
- * gateway does at its start.
+ * if it is empty. A running gateway notifies the admitted person within seconds; otherwise the
+ * person is notified when the next gateway starts.
  */
 export async function pairOutsideChat(
   store: Pick<Store, 'pairing'>,

@@ -30,9 +30,7 @@ function write(text: string, { from = ANN, chat = GROUP, messageId }: Press = {}
   return scene.ingressWith({ access })(createMessage(message), CAPABILITIES);
 }
 
-/**
- * Answers Ann's question in the group with an unknown outcome; returns the button of the notice.
- */
+/** Answers Ann's question in the group with an unknown outcome; returns the notice's button. */
 async function lose(): Promise<string> {
   await write('/whoami');
   const { outbox } = scene.store;
@@ -64,7 +62,7 @@ describe('/resend', () => {
     expect(scene.happened).toContain(`deliver ${GROUP.id}`);
   });
 
-  it('[D04] does not resend a part that was lost in another topic of the chat', async () => {
+  it('[D04] does not resend a message part that was lost in another topic of the chat', async () => {
     await lose();
     const topic = { from: '42', chat: { ...GROUP, threadId: '7' } };
     await write('/resend', topic);
@@ -83,7 +81,7 @@ describe('/resend', () => {
     expect((await due()).filter((text) => text.startsWith('You are'))).toHaveLength(1);
   });
 
-  it('[D04] without a key resends the newest lost part of this chat, never one of another chat', async () => {
+  it('[D04] without a key, resends the newest lost part in this chat, never one from another chat', async () => {
     await lose();
     await write('/resend', { chat: { id: ANN } });
     expect(await due(ANN)).toEqual([expect.stringContaining('nothing to send again')]);
@@ -91,7 +89,7 @@ describe('/resend', () => {
     expect(await due()).toEqual([ANSWER, DONE]);
   });
 
-  it('[D04] sends nothing when the key belongs to another chat', async () => {
+  it('[D04] does not send anything when the key belongs to another chat', async () => {
     const button = await lose();
     await write(button, { chat: { id: ANN } });
     expect(await due(ANN)).toEqual([expect.stringContaining('nothing to send again')]);

@@ -1,5 +1,5 @@
 import { getConversationAgent, type InboundMessage, resolveBusyMode } from '@parley/core';
-import type { AdmittedMessage, CommandTransaction } from '@parley/store';
+import type { AdmittedMessage, CommandTransaction, NewPart } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
 import type { IngressDecision } from '../ingress/decide.ts';
 import type { IdentifiedMessage } from '../ingress/identify.ts';
@@ -20,10 +20,10 @@ import { describeUnusedInput, splitCommand, toFollowingMessage } from './typed-c
 
 /**
  * Runs a command without acquiring the lane or calling the model, so that it overtakes waiting
- * messages (F09). The command's effect, answer and inbox row are one transaction. A message after
- * the command, as in `/new plan a picnic`, then waits for a turn, if the command was run and the
- * conversation may hold one more message. `in-turn`: the command will run as a turn, so nothing was
- * done yet.
+ * messages (F09). The command's effect, answer and inbox row are stored in one transaction. A
+ * message after the command, as in `/new plan a picnic`, then waits for a turn, if the command was
+ * run and the conversation may hold one more message. `in-turn`: the command will run as a turn, so
+ * nothing was done yet.
  */
 export async function runCommand(
   deps: IngressDeps,
@@ -145,9 +145,17 @@ async function storeAndRunCommand(
         describeUnusedInput(command, words, message),
         after === null || taken === 'waits' ? null : explainUnansweredMessage(command.name, taken),
       ].filter((part) => part !== null);
-      transaction.answer(...renderNoticeParts(text.join('\n\n'), route), ...(done.notify ?? []));
+      const parts = renderNoticeParts(text.join('\n\n'), route);
+      transaction.answer(...addButtons(parts, done.buttons), ...(done.notify ?? []));
       return { ...done, isWaiting: taken === 'waits' };
     },
+  );
+}
+
+function addButtons(parts: readonly NewPart[], buttons: CommandAnswer['buttons'] = []) {
+  if (buttons.length === 0) return parts;
+  return parts.map((part, at) =>
+    at === parts.length - 1 ? { ...part, buttons: [...buttons] } : part,
   );
 }
 

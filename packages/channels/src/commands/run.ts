@@ -24,7 +24,7 @@ export const run = defineChatCommand({
 function describePlanRun(argument: string, found: PlanRun): string {
   switch (found) {
     case 'runs':
-      return 'I run the plan. From now on this conversation is in `agent` mode.';
+      return 'I’m running the plan. This conversation is now in `agent` mode.';
     case 'was-run':
       return 'That plan has been run.';
     case 'none':

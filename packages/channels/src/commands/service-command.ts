@@ -6,11 +6,11 @@ import {
   type ReadyCommand,
 } from './command.ts';
 
-type ServiceName = Exclude<keyof CommandServices, 'statusLine'>;
+type ServiceName = Exclude<keyof CommandServices, 'statusLine' | 'savedMemories' | 'branch'>;
 
 /**
- * A command answered by the service of the same name; `unavailable` is the answer when the service
- * is missing.
+ * A command answered by the service with the same name; `unavailable` is the answer when the
+ * service is missing.
  */
 export function createServiceCommand(
   command: Omit<ReadyCommand, 'name' | 'prepare' | 'run'> & { readonly name: ServiceName },
@@ -24,7 +24,8 @@ export function createServiceCommand(
   });
 }
 
-function toServiceAsker({ message, conversationId, audience }: CommandContext) {
+/** The sender of a command, as services see them. */
+export function toServiceAsker({ message, conversationId, audience }: CommandContext) {
   const { channel, account, chat, messageId } = message;
   return {
     person: toPersonId(message),

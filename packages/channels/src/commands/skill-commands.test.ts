@@ -35,7 +35,7 @@ describe('[S08] [F09] /help', () => {
     expect(told).not.toContain('ledger');
   });
 
-  it('lists thirty and gives the number of the others', () => {
+  it('lists thirty skills and states how many more there are', () => {
     const many = Array.from({ length: 40 }, (_, n) => ({
       name: `s${n}`,
       summary: 'x'.repeat(500),
@@ -51,7 +51,7 @@ describe('[S08] [F09] /help', () => {
   });
 });
 
-describe('[S08] the command of a skill', () => {
+describe('[S08] a skill’s command', () => {
   it('starts a turn like any text, and the turn decides who may see the skill', async () => {
     const receive = scene.ingressWith({}, { skillCommands });
     expect(await receive(createMessage({ text: '/plan_trip Rome' }), CAPABILITIES)).toMatchObject({

@@ -24,10 +24,9 @@ function describeStop(
   const isStopped = stoppedTurn !== null || stoppedSubAgents.length > 0;
   const nothing = mayChangeChat
     ? 'Nothing was running.'
-    : 'Nothing that only you asked for is running.';
+    : 'I am not working on anything that only you asked for.';
   const stopped = isStopped ? 'Stopped.' : nothing;
   if (setAside === 0) return stopped;
-  const messages =
-    setAside === 1 ? 'One message that waited is' : `${setAside} messages that waited are`;
+  const messages = setAside === 1 ? 'One waiting message was' : `${setAside} waiting messages were`;
   return `${stopped} ${messages} set aside unanswered.`;
 }

@@ -5,8 +5,8 @@ import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './com
 import { CHAT_COMMANDS } from './list.ts';
 
 /**
- * Returns the command in a message. A text that its sender did not type, such as that of an inline
- * bot, contains no command.
+ * Returns the command in a message. A text that its sender did not type, such as text from an
+ * inline bot, does not contain a command.
  */
 export function readCommand(
   message: Pick<InboundMessage, 'text' | 'authored'>,
@@ -16,10 +16,10 @@ export function readCommand(
 }
 
 /**
- * Returns the command at the beginning of a text, or null when the text is ordinary: it starts with
- * no command, with an unknown one, or with one for another bot (`/stop@my_bot`; an adapter removes
- * its own bot name). Letter case, a full-width slash, a full stop after the name and the backticks
- * of a copied command are ignored.
+ * Returns the command at the beginning of a text, or null when the text is ordinary. Ordinary text
+ * does not start with a command, or starts with an unknown command or one for another bot
+ * (`/stop@my_bot`; an adapter removes its own bot name). Letter case, a full-width slash, a full
+ * stop after the name and the backticks of a copied command are ignored.
  */
 export function parseCommand(
   text: string,
@@ -38,7 +38,7 @@ export function parseCommand(
 const COMMAND = /^[\s\p{Cf}]*[/／]([a-z]+)[.,:;!?…。！，：；？]*(?:\s+(.*))?$/isu;
 
 /**
- * Whether a text is a command of the list, with or without text after it; `-` and `_` are
+ * Whether a text is a command in the list, with or without text after it; `-` and `_` are
  * equivalent.
  */
 export function isCommand(text: string, commands: readonly CommandInfo[]): boolean {
@@ -74,14 +74,14 @@ export function splitCommand({ command, argument }: TypedCommand): CommandWords 
 function splitWord(argument: string, known: readonly string[]): CommandWords {
   const [, typed = '', onward = ''] = /^(\S+)\s*(.*)$/s.exec(argument) ?? [];
   const word = typed.replace(/[.,:;!?…]+$/, '');
-  // "/mode how does that work" names no mode, so all of the text is a message.
+  // "/mode how does that work" does not name a mode, so all of the text is a message.
   const isWord = onward === '' || known.includes(word.toLowerCase());
   return isWord
     ? { argument: word, onward: trimPunctuation(onward), unused: '' }
     : { argument: '', onward: argument, unused: '' };
 }
 
-/** A full stop, an emoticon or a bracket after a command carries no meaning. */
+/** A full stop, an emoticon or a bracket after a command has no meaning. */
 function trimPunctuation(words: string): string {
   return /[\p{L}\p{N}]/u.test(words) ? words : '';
 }
@@ -124,5 +124,5 @@ export function describeUnusedInput(
   const what = [unused !== '' && 'the words after it', hasFiles && 'the file beside it']
     .filter((part) => part !== false)
     .join(' and ');
-  return `/${name} takes nothing else: I did not read ${what}. Send that without the command, if it is for me.`;
+  return `/${name} takes no other input: I did not read ${what}. Send that without the command, if it is for me.`;
 }

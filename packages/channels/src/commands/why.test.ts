@@ -98,9 +98,9 @@ describe('what happened to a message', () => {
   });
 
   it.each([
-    ['beat_main_9', 'owner', 'an alert ⚙️ of my standing task `mail`, from a run of a heartbeat'],
-    ['asked:1', 'owner', 'an alert ⚙️ of my standing task `mail`, from a run that was asked for'],
-    ['beat_main_9', 'others', 'an alert ⚙️ of my standing task, from a run of a heartbeat'],
+    ['beat_main_9', 'owner', 'an alert ⚙️ from my standing task `mail`, in a run of a heartbeat'],
+    ['asked:1', 'owner', 'an alert ⚙️ from my standing task `mail`, in a run that was asked for'],
+    ['beat_main_9', 'others', 'an alert ⚙️ from my standing task, in a run of a heartbeat'],
   ] as const)(
     '[D08] [H04] names the task and the run of an alert (%s, %s)',
     (messageId, to, words) => {
@@ -140,11 +140,11 @@ describe('/why', () => {
     const answer = (await scene.told()).at(-1);
     expect(answer).toContain('taken (written by an owner; in a direct chat); waits for its turn.');
     expect(answer).toContain(
-      '(message 4): refused (3 messages of this conversation are already waiting)',
+      '(message 4): refused (3 messages in this conversation are already waiting)',
     );
   });
 
-  it('[D08] shows all stages of one message: the named one, the last one, or the one replied to', async () => {
+  it('[D08] shows all stages of the message that is named, the last one, or the one replied to', async () => {
     await scene.receive(createMessage({ messageId: '1', text: 'secret words' }));
     await why({ text: '/why 1' });
     await why({ text: '/why last', messageId: '51' });

@@ -99,10 +99,11 @@ function describeAlert(
 ): string {
   const task = audience === 'others' || reason === null ? '' : ` ${formatInlineCode(reason)}`;
   const delivery = turn === null ? '' : `; ${describeParts(turn.parts)}`;
-  if (messageId.startsWith('hook_')) return `an alert ⚙️ of an event of my hook${task}${delivery}.`;
+  if (messageId.startsWith('hook_'))
+    return `an alert ⚙️ about an event from my hook${task}${delivery}.`;
   // Scheduled runs are named `beat_…`; all others were requested.
   const how = messageId.startsWith('beat_') ? 'of a heartbeat' : 'that was asked for';
-  return `an alert ⚙️ of my standing task${task}, from a run ${how}${delivery}.`;
+  return `an alert ⚙️ from my standing task${task}, in a run ${how}${delivery}.`;
 }
 
 function describeTurn(turn: TurnStory, now: number, audience: ExplanationAudience): string {

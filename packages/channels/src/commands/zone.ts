@@ -3,7 +3,7 @@ import { createServiceCommand } from './service-command.ts';
 export const zone = createServiceCommand(
   {
     name: 'zone',
-    summary: 'decide about jobs of an earlier time zone',
+    summary: 'decide about jobs from an earlier time zone',
     takes: 'move or keep',
     rest: 'argument',
     who: 'owner',

@@ -7,7 +7,7 @@ const decide = (
   change: { attempts?: number; mayRepeat?: boolean; random?: number } = {},
 ) => decideAfterFailure({ failure, attempts: 0, mayRepeat: false, random: 0, ...change });
 
-describe('handling a part that could not be sent', () => {
+describe('handling a message part that could not be sent', () => {
   it('[D05] waits exactly as long as the platform requests, without counting an attempt', () => {
     const failure = { kind: 'rate-limited', retryAfterMs: 7_000, scope: 'chat' } as const;
     expect(decide(failure, { attempts: 99 })).toEqual({

@@ -20,7 +20,7 @@ import { jitterDelay } from '../reconnect.ts';
 import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
-/** What to do with a part that could not be sent. */
+/** What to do with a message part that could not be sent. */
 export type SendFailureDecision =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly attempt: 'counts' | 'free' }
   | { readonly kind: 'give-up'; readonly state: 'failed' | 'unknown' };
@@ -38,13 +38,16 @@ export interface FailureFacts {
 const MAX_ATTEMPTS = 8;
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 60_000;
-/** The retry delay without a connection: a part is never given up while the connection is down. */
+/**
+ * The retry delay without a connection: a message part is never given up while the connection is
+ * down.
+ */
 const UNTRIED_MS = 3_000;
 
 /**
- * Decides whether a part is tried again (D04, D05). Neither a rate limit nor a missing connection
- * counts as an attempt; a part with an unknown outcome is sent again only if a duplicate is
- * harmless; a refusal is final.
+ * Decides whether a message part is tried again (D04, D05). Neither a rate limit nor a missing
+ * connection counts as an attempt; a message part with an unknown outcome is sent again only if a
+ * duplicate is harmless; a refusal is final.
  */
 export function decideAfterFailure(facts: FailureFacts): SendFailureDecision {
   const { failure } = facts;
@@ -72,7 +75,8 @@ function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): SendFa
 }
 
 /**
- * A notice about a part, sent to the part's chat, in Markdown. `⚙️` marks system messages (G08).
+ * A notice about a message part, sent in Markdown to the chat of that part. `⚙️` marks system
+ * messages (G08).
  */
 export interface PartNotice {
   readonly markdown: string;
@@ -80,8 +84,8 @@ export interface PartNotice {
 }
 
 /**
- * Sent when it is unknown whether a part has arrived (D04). `key` is the part's idempotency key. On
- * platforms without buttons, the notice names a command.
+ * Sent when it is unknown whether a message part has arrived (D04). `key` is the part's idempotency
+ * key. On platforms without buttons, the notice names a command.
  */
 export function createUncertainNotice(key: string, hasButtons: boolean): PartNotice {
   const what =
@@ -100,16 +104,16 @@ function canBeReported(failure: ChannelFailure): boolean {
   return failure.kind !== 'gone' && failure.kind !== 'forbidden';
 }
 
-/** Sent when the platform permanently refused a part. */
+/** Sent when the platform permanently refused a message part. */
 function createRefusedNotice(reason: string): PartNotice {
   return { markdown: `⚙️ A part of my answer could not be delivered: ${toLiteralMarkdown(reason)}` };
 }
 
-/** The services for a part whose sending failed or was interrupted. */
+/** The services for a message part whose sending failed or was interrupted. */
 export interface FailureDeps {
   readonly outbox: OutboxRepository;
   readonly capabilities: Pick<Capabilities, 'idempotentSend' | 'idempotentForMs' | 'buttons'>;
-  /** What to do with a part that may have arrived; `notify` when absent. */
+  /** What to do with a message part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: 'notify' | 'resend' | undefined;
   readonly pacer: Pacer;
   /** Absent when the platform has no search. */
@@ -126,7 +130,7 @@ export interface FailureDeps {
   readonly random: () => number;
 }
 
-/** Carries out the decision of `decideAfterFailure` about a part whose send threw. */
+/** Carries out the decision of `decideAfterFailure` about a message part whose send threw. */
 export async function handleSendError(
   deps: FailureDeps,
   due: DuePart,
@@ -231,15 +235,15 @@ function toChannelError(thrown: unknown): ChannelError {
 }
 
 /**
- * How long after its start a request of a crashed process may still reach the platform, in ms. This
- * is an assumption: a network that delivers the request later makes the part appear twice.
+ * How long after its start a crashed process's request may still reach the platform, in ms. This is
+ * an assumption: a network that delivers the request later makes the part appear twice.
  */
 const UNDER_WAY_MS = 10_000;
 
 /**
- * Handles a part found in `sending`: the process that was sending it crashed, so the platform may
- * or may not have received the part. Returns the delay in ms until the outcome can be decided, or 0
- * once it is decided.
+ * Handles a message part found in `sending`: the process that was sending it crashed, so the
+ * platform may or may not have received the part. Returns the delay in ms until the outcome can be
+ * decided, or 0 once it is decided.
  */
 export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<number> {
   const { part, sendingAt, attempts } = due;
@@ -251,7 +255,7 @@ export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<numb
     return 0;
   };
   if (note?.kind === 'marked') return sendAgain('free');
-  // If the platform forgets keys, later attempts need the information that this one may have
+  // If the platform forgets keys, later attempts need the information that this attempt may have
   // arrived.
   if (canRepeatSend(deps, part, findEarliestArrival(due)))
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
@@ -271,19 +275,19 @@ export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<numb
 }
 
 /**
- * The earliest time at which a part may have reached the platform, in ms since 1970: the start of
- * the current attempt if no earlier one failed (a rate limit is not a failure), otherwise the start
- * of the first attempt, because any failed one may have arrived. Undefined when the part was never
- * sent.
+ * The earliest time at which a part may have reached the platform, in ms since 1970. This is the
+ * start of the current attempt if no earlier attempt failed (a rate limit is not a failure),
+ * otherwise the start of the first attempt, because any failed attempt may have arrived. Undefined
+ * when the part was never sent.
  */
 function findEarliestArrival({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;
 }
 
 /**
- * Whether an earlier attempt at a part may have arrived and the platform may have forgotten its key
- * since, because the part waited for a rate limit or no process was running. Sending the part again
- * could then duplicate it.
+ * Whether an earlier attempt at a message part may have arrived and the platform may have forgotten
+ * its key since, because the part waited for a rate limit or no process was running. Sending the
+ * part again could then duplicate it.
  */
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;
@@ -292,14 +296,16 @@ export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   return since !== undefined && !canRepeatSend(deps, due.part, since);
 }
 
-/** Gives up a part in `sending` when it is unknown whether an earlier attempt arrived. */
+/** Gives up a message part in `sending` when it is unknown whether an earlier attempt arrived. */
 export async function failUncertainPart(deps: FailureDeps, { part }: DuePart): Promise<void> {
   const reason =
     'an earlier attempt may have arrived, and the platform would not recognize a repetition';
   await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
 }
 
-/** Later parts wait for the search, so a slow search counts as no result. In ms. */
+/**
+ * Later parts wait for the search, so a slow search is treated like one without a result.
+ */
 const FIND_WITHIN_MS = 10_000;
 
 async function findSent(
@@ -317,8 +323,8 @@ async function findSent(
 }
 
 /**
- * Whether a part that may have arrived is sent again. Notices are not sent again: a channel on
- * which every outcome is unknown would otherwise flood its chats with them.
+ * Whether a message part that may have arrived is sent again. Notices are not sent again: a channel
+ * on which every outcome is unknown would otherwise flood its chats with them.
  */
 export function canRepeatSend(
   { capabilities, whenUncertain, clock }: FailureDeps,

@@ -26,7 +26,7 @@ const Event = fc.oneof(
   fc.record({ kind: fc.constant('refuse' as const), ms: fc.constant(PAUSE_MS) }),
 );
 
-it('[D05] a part waits as long as its rate limit and its platform require, however the clock is changed', async () => {
+it('[D05] a message part waits as long as its rate limit and its platform require, however the clock is changed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(Event, { minLength: 1, maxLength: 20 }), async (events) => {
       const { clock, monotonic, pass, stepClock } = createMovableTime();

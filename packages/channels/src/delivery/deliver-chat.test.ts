@@ -169,14 +169,14 @@ describe('delivering to a chat', () => {
     'store-refused',
     'store-failed',
   ] as const)('while the database is failing (%s)', (code) => {
-    it('[D04] stores that a part was sent', async () => {
+    it('[D04] stores that a message part was sent', async () => {
       await scene.owe('c', ['one', 'two']);
       expect(await deliver({ outbox: failingOutbox(code) })).toBeNull();
       expect(seen()).toEqual(['one', 'two']);
       expect(await scene.states('c')).toEqual(['sent', 'sent']);
     });
 
-    it('[D04] stores that a part was not sent, and sends it again', async () => {
+    it('[D04] stores that a message part was not sent, and sends it again', async () => {
       await scene.owe('c', ['one']);
       scene.answer('c', { kind: 'transient' });
       now += (await deliver({ outbox: failingOutbox(code) })) ?? 0;
@@ -185,14 +185,14 @@ describe('delivering to a chat', () => {
       expect(seen()).toEqual(['one']);
     });
 
-    it('[D04] [D05] stores that a part was refused', async () => {
+    it('[D04] [D05] stores that a message part was refused', async () => {
       await scene.owe('c', ['one']);
       scene.answer('c', { kind: 'refused' });
       await deliver({ outbox: failingOutbox(code) });
       expect(await scene.states('c')).toEqual(['failed', 'sent']);
     });
 
-    it('[D04] stores that a part was found on the platform', async () => {
+    it('[D04] stores that a message part was found on the platform', async () => {
       await scene.owe('c', ['one']);
       await dieWhileSending(true);
       const answers = ['m9'];
@@ -225,7 +225,7 @@ describe('delivering to a chat', () => {
     expect(await scene.states('d')).toEqual(['sending']);
   });
 
-  it('[D04] durably marks a part as sending before it calls the platform', async () => {
+  it('[D04] durably marks a message part as sending before it calls the platform', async () => {
     await scene.owe('c', ['one']);
     let during: readonly string[] = [];
     const send = async (part: OutboundPart, signal: AbortSignal) => {
@@ -236,7 +236,7 @@ describe('delivering to a chat', () => {
     expect(during).toEqual(['sending']);
   });
 
-  it('[D05] stops at a part that must wait, so that no later part overtakes it', async () => {
+  it('[D05] stops at a message part that must wait, so that no later part overtakes it', async () => {
     await scene.owe('c', ['one', 'two']);
     scene.answer('c', { kind: 'rate-limited', retryAfterMs: 7_000, scope: 'chat' });
     expect(await deliver()).toBe(7_000);
@@ -264,7 +264,7 @@ describe('delivering to a chat', () => {
     expect(scene.sends.filter((send) => send.startsWith('c:'))).toHaveLength(33);
   });
 
-  it('[D05] gives up a part after eight attempts, notifies the chat, and continues with the next one', async () => {
+  it('[D05] gives up a message part after eight attempts, notifies the chat, and continues with the next one', async () => {
     await scene.owe('c', ['one', 'two']);
     scene.answer('c', ...Array.from({ length: 8 }, () => ({ kind: 'transient' }) as const));
     for (let wait = await deliver(); wait !== null; wait = await deliver()) now += wait;
@@ -273,7 +273,7 @@ describe('delivering to a chat', () => {
   });
 
   it.each(['refused', 'refused-format'] as const)(
-    '[D05] notifies the chat once that a part was %s, and continues',
+    '[D05] notifies the chat once that a message part was %s, and continues',
     async (kind) => {
       await scene.owe('c', ['one', 'two']);
       scene.answer('c', { kind });
@@ -282,7 +282,7 @@ describe('delivering to a chat', () => {
     },
   );
 
-  it('[D05] reports a failed part in one unnumbered message, even when parts are numbered', async () => {
+  it('[D05] reports a failed message part in one unnumbered message, even when parts are numbered', async () => {
     const target = { ...CAPABILITIES.target, maxLength: 40, numbered: true } as const;
     const body = { text: 'one', plain: 'one' };
     await scene.store.outbox.enqueue([{ route: { ...CHAT, target }, body }], now);
@@ -355,7 +355,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(texts);
   });
 
-  it('[D04] does not send a part that was removed from the outbox after it was read', async () => {
+  it('[D04] does not send a message part that was removed from the outbox after it was read', async () => {
     await scene.owe('c', ['one', 'two', 'three']);
     const { outbox } = scene.store;
     const unfinished: typeof outbox.unfinished = async (...chat) => {
@@ -369,7 +369,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['two', 'three']);
   });
 
-  it("[D04] sends no further part of an answer when its asker's data is erased during the first one", async () => {
+  it("[D04] does not send further parts of an answer when its asker's data is erased during the first part", async () => {
     await scene.owe('c', ['one', 'two', 'three']);
     const send = async (part: OutboundPart, signal: AbortSignal) => {
       const receipt = await scene.send(part, signal);
@@ -388,7 +388,7 @@ describe('delivering to a chat', () => {
     expect(await scene.states('c')).toEqual(['sent']);
   });
 
-  it('[D11] marks no further part after a hand-over to another process', async () => {
+  it('[D11] does not mark further parts after a hand-over to another process', async () => {
     await scene.owe('c', ['one', 'two']);
     await deliver({ isEnding: () => scene.sends.length > 0 });
     expect(await scene.states('c')).toEqual(['sent', 'pending']);
@@ -407,7 +407,7 @@ describe('delivering to a chat', () => {
   });
 });
 
-describe('a part that was being sent when the process crashed', () => {
+describe('a message part that was being sent when the process crashed', () => {
   it.each([true, false])(
     '[D04] is reported as uncertain once, and not sent again when the platform would duplicate it (arrived: %s)',
     async (arrived) => {
@@ -496,7 +496,7 @@ describe('a part that was being sent when the process crashed', () => {
     },
   );
 
-  it("[D04] is not repeated even when it is the answer to a command instead of a model's", async () => {
+  it('[D04] is not repeated even when it answers a command instead of a message', async () => {
     const route = { ...CHAT, target: CAPABILITIES.target };
     await scene.store.outbox.enqueue([{ route, body: { text: 'status', plain: 'status' } }], now);
     await dieWhileSending(true);
@@ -647,7 +647,7 @@ describe('a part that was being sent when the process crashed', () => {
   });
 
   it.each([true, false])(
-    '[D04] is sent again immediately if the settings say so (arrived: %s)',
+    '[D04] is sent again immediately if the settings require it (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(arrived);
@@ -657,7 +657,7 @@ describe('a part that was being sent when the process crashed', () => {
     },
   );
 
-  it('[D04] is also sent again after a lost response if the settings say so', async () => {
+  it('[D04] is also sent again after a lost response if the settings require it', async () => {
     await scene.owe('c', ['one']);
     scene.answer('c', { kind: 'unknown-outcome' });
     now += (await deliver({ whenUncertain: 'resend' })) ?? 0;

@@ -29,8 +29,8 @@ export interface DeliveryDeps extends FailureDeps {
   /** Fires when another gateway serves the account: sends in progress are aborted. */
   readonly lost?: AbortSignal | undefined;
   /**
-   * Whether other gateways also send for this account, so that a part in `sending` may be one of
-   * theirs.
+   * Whether other gateways also send for this account, so that a message part in `sending` may be
+   * one of theirs.
    */
   readonly othersSend?: boolean | undefined;
 }
@@ -44,8 +44,8 @@ const TEXT_LIMIT_MS = 15_000;
 const FILE_LIMIT_MS = 10 * 60_000;
 const AT_ONCE = 10;
 /**
- * A part that another gateway was sending is sent again after the first duration; the second is the
- * interval between checks. In ms.
+ * A message part that another gateway was sending is sent again after the first duration; the
+ * second is the interval between checks.
  */
 const [OTHERS_SEND_MS, RECHECK_MS] = [5_000, 500];
 
@@ -91,8 +91,8 @@ function toDueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[]
 
 /**
  * How long a running gateway may still need for the part that it is sending, in ms. Where several
- * gateways send for an account, sending a part twice is harmless, so wrongly assuming that the
- * other gateway has crashed is harmless too.
+ * gateways send for an account, sending a message part twice is harmless, so wrongly assuming that
+ * the other gateway has crashed is harmless too.
  */
 function getOthersRemainingTime(
   { othersSend, clock }: DeliveryDeps,
@@ -163,7 +163,7 @@ function computePartDelay({ pacer, clock, monotonic }: DeliveryDeps, due: DuePar
   return computeRemainingDelay(due, clock()) || pacer.take(due.part.route, monotonic());
 }
 
-/** A part that is marked as being sent, and the part after it. */
+/** A message part that is marked as being sent, and the part after it. */
 interface MarkedPart {
   readonly due: DuePart;
   readonly following: DuePart | undefined;
@@ -174,7 +174,7 @@ type SendResult =
   | { readonly kind: 'sent'; readonly followingAt: number | null }
   | { readonly kind: 'not-sent' };
 
-/** Sends a part within a span of its trace. */
+/** Sends a message part within a span of its trace. */
 function sendWithTrace(
   deps: DeliveryDeps,
   marked: MarkedPart,

@@ -53,7 +53,7 @@ const wake = (chatId: string, account = 'default', fresh?: FreshParts) =>
   bus.publish({ type: 'delivery-due', channel: 'test', account, chatId, fresh });
 const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
 
-describe('the deliveries of an account', () => {
+describe('an account’s deliveries', () => {
   it('[D04] first send the parts left by an earlier process', async () => {
     await scene.owe('left', ['one', 'two']);
     startWorker(scene.send, 60_000);
@@ -93,7 +93,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => chats.map(seen)).toEqual(chats.map(() => texts));
   });
 
-  it('[D11] wait for a send in progress and lose no due part', async () => {
+  it('[D11] wait for a send in progress and do not lose any due part', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -168,7 +168,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('earlier')).toEqual(['one', 'two', 'three']);
   });
 
-  it('[D04] send all answers that are passed on while a part is being sent', async () => {
+  it('[D04] send all answers that are passed on while a message part is being sent', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -206,7 +206,7 @@ describe('the deliveries of an account', () => {
     expect(await Promise.all(stored)).toEqual([['sent'], ['sent', 'failed']]);
   });
 
-  it('[D09] send each part once when two gateways serve the account and both are woken', async () => {
+  it('[D09] send each message part once when two gateways serve the account and both are woken', async () => {
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       return scene.send(part, signal);

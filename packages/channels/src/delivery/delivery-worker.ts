@@ -104,9 +104,9 @@ export function startDeliveryWorker(
 type ScrubText = (text: string) => string;
 
 /**
- * Removes secrets from a part before it reaches a chat (G18), whether its author is the model, a
- * command, a notice, or the arguments of a call that waits for approval. Secrets in files are
- * removed where the bytes are read.
+ * Removes secrets from a message part before it reaches a chat (G18), whether its author is the
+ * model, a command, a notice, or the arguments of a call that waits for approval. Secrets in files
+ * are removed where the bytes are read.
  */
 export function scrubPart(part: OutboundPart, scrub: ScrubText): OutboundPart {
   const { buttons, file } = part;

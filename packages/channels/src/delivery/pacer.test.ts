@@ -36,7 +36,7 @@ describe('the pacing of sends', () => {
     expect(pacer.take({ chatId: 'other' }, 1)).toBe(0);
   });
 
-  it('[D05] keeps all chats together within the rate of the account', () => {
+  it('[D05] keeps all chats together within the account’s rate', () => {
     const pacer = createPacer(rates);
     const waits = ['a', 'b', 'c', 'd'].map((chat) => pacer.take({ chatId: chat }, 0));
     expect(waits).toEqual([0, 0, 0, 100]);
@@ -75,14 +75,14 @@ describe('the pacing of sends', () => {
     expect(createPacer({ direct: { burst: 1, everyMs: 9 } }).takeSpare(chat, 0)).toBe(true);
   });
 
-  it('[D05] applies no limit when the platform declares none', () => {
+  it('[D05] does not apply a limit when the platform does not declare one', () => {
     const pacer = createPacer();
     expect(
       Array.from({ length: 50 }, () => pacer.take({ chatId: 'a', chatType: 'group' }, 0)),
     ).toEqual(Array(50).fill(0));
   });
 
-  it('[D05] never sends more within any period than burst and rate permit', () => {
+  it('[D05] never sends more within any period than the burst and the rate permit', () => {
     const rate: fc.Arbitrary<Rate> = fc.record({
       burst: fc.integer({ min: 1, max: 5 }),
       everyMs: fc.integer({ min: 1, max: 500 }),

@@ -6,13 +6,13 @@ export interface PacedChat {
 }
 
 /**
- * Decides when a part may be sent to a chat, so that the platform does not have to refuse it (D05).
- * `now` is monotonic time, in ms.
+ * Decides when a message part may be sent to a chat, so that the platform does not have to refuse
+ * it (D05). `now` is monotonic time, in ms.
  */
 export interface Pacer {
   /**
-   * Takes a permit to send one part now and returns 0; otherwise takes no permit and returns the
-   * delay in ms.
+   * Takes a permit to send one message part now and returns 0; otherwise does not take a permit and
+   * returns the delay in ms.
    */
   take(chat: PacedChat, now: number): number;
   /** Takes a permit to send one preview; returns false when the preview could delay an answer. */

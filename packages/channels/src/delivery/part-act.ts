@@ -2,7 +2,7 @@ import { ChannelError, type OutboundPart, type Receipt } from '@parley/core';
 import type { ChannelAdapter } from '../adapter.ts';
 
 /**
- * Performs the action of a part on a message of its chat.
+ * Performs the action of a message part on a message of its chat.
  * @throws ChannelError
  */
 export async function performAction(
@@ -24,7 +24,7 @@ export async function performAction(
     case undefined:
       throw new Error(`Part ${id} has no action on a message.`);
   }
-  // An action creates no message.
+  // An action does not create a message.
   return { platformMessageId: `act:${id}` };
 }
 

@@ -41,8 +41,8 @@ function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
   return Buffer.concat([...pieces, Buffer.from('PK\u0001\u0002', 'latin1')]);
 }
 
-describe('the file of a part', () => {
-  it('[G18] contains no secret, wherever it was in the bytes, and reports its final size', async () => {
+describe('a message part’s file', () => {
+  it('[G18] does not contain a secret, wherever it was in the bytes, and its final size is reported', async () => {
     for (const around of [Buffer.from('key: '), Buffer.of(0, 255, 128, 10)]) {
       const file = await sent(Buffer.concat([around, Buffer.from(SECRET), around]));
       expect(file.bytes).toEqual(Buffer.concat([around, Buffer.from('[secret]'), around]));
@@ -76,7 +76,7 @@ describe('the file of a part', () => {
     expect((await sent(bytes)).bytes).toEqual(Buffer.from(bytes));
   });
 
-  it("[G18] carries no secret in any form of its text, including Telegram's rich message", () => {
+  it("[G18] does not contain a secret in any form of its text, including Telegram's rich message", () => {
     const scrubbed = (body: OutboundPart['body']) =>
       scrubPart({ ...partWith('a'), body }, scrub).body;
     const forms = { text: `<b>a</b> ${SECRET}`, plain: 'a b', rich: `<h1>a</h1><p>${SECRET}</p>` };
@@ -95,7 +95,7 @@ describe('the file of a part', () => {
     expect(scrubbed(clean)).toBe(clean);
   });
 
-  it('[U03] [G18] always has a name with the extension of the file', () => {
+  it('[U03] [G18] always has a name with the right extension', () => {
     const nameOf = (name: string) => scrubPart(partWith(name), scrub).file?.name;
     expect(nameOf('invoice\u202efdp.exe')).toBe('invoicefdp.exe');
     expect(nameOf(`${SECRET}.txt`)).toBe('[secret].txt');

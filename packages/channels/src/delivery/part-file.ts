@@ -13,9 +13,9 @@ interface PartFileDeps {
 }
 
 /**
- * Sends a part while its file is on this machine's disk, readable only by this user: adapters
- * stream files from there. A kind of file that the channel does not support is sent as a document,
- * and secrets are removed from every file (G18).
+ * Sends a message part while its file is on this machine's disk, readable only by this user:
+ * adapters stream files from there. A kind of file that the channel does not support is sent as a
+ * document, and secrets are removed from every file (G18).
  */
 export async function withPartFile<Sent>(
   { agentFiles, capabilities, scrub }: PartFileDeps,

@@ -10,7 +10,7 @@ export type SendNote =
   | { readonly kind: 'marked' | 'started' }
   | { readonly kind: 'arrived'; readonly platformMessageId: string };
 
-/** An attempt at a part; `at` is when the part's row was marked, in ms. */
+/** An attempt at a message part; `at` is when the part's row was marked, in ms. */
 export interface SendAttempt {
   readonly partId: string;
   readonly at: number;
@@ -39,11 +39,12 @@ const LARGEST_FILE = 1_000_000;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**
- * Keeps notes in a file of the data folder. With these notes, a part is uncertain only between
- * `started` and `arrived`; recording that in its row would take two more transactions. Writing a
- * line takes a few microseconds because it is not synced to disk: the line survives a crash of the
- * process, and lines from an earlier boot of the machine are ignored. After a write error the file
- * is emptied, because a missing line must never look like a part that has not started.
+ * Keeps notes in a file in the data folder. With these notes, a message part is uncertain only
+ * between `started` and `arrived`; recording that in its row would take two more transactions.
+ * Writing a line takes a few microseconds because it is not synced to disk: the line survives a
+ * crash of the process, and lines from an earlier boot of the machine are ignored. After a write
+ * error the file is emptied, because a missing line must never look like a part that has not
+ * started.
  */
 export function openSendNotes(
   path: string,

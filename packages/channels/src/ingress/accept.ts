@@ -119,9 +119,9 @@ async function refuseFull(
   if (room === 'room') await explain.overflow(admitted, limits.waitingPerConversation);
   else await explain.noRoom(admitted);
   const reasons: Readonly<Record<BacklogReservation, string>> = {
-    room: `${limits.waitingPerConversation} messages of this conversation are already waiting`,
+    room: `${limits.waitingPerConversation} messages in this conversation are already waiting`,
     share: 'many messages are waiting in all chats, and this person has used up their share',
-    full: `${limits.totalWaiting} messages of all chats are already waiting`,
+    full: `${limits.totalWaiting} messages in all chats are already waiting`,
   };
   return { kind: 'refused', reason: reasons[room], bound };
 }

@@ -3,7 +3,7 @@ import type { PairingRequest } from '@parley/store';
 import type { AgentRoute, DecisionRules } from './rules.ts';
 import { toPersonId } from './sender.ts';
 
-/** The answering agent, and the reason as a text for `why`. */
+/** The answering agent, and the reason as shown by `why`. */
 export interface RoutedAgent {
   readonly agent: string | undefined;
   readonly rule: string;
@@ -41,7 +41,7 @@ export function routeAgent(place: RoutedMessage, routes: readonly AgentRoute[]):
 
 const BY_DEFAULT: RoutedAgent = { agent: undefined, rule: 'the default agent' };
 
-/** A condition outweighs all less specific ones combined. */
+/** A condition outweighs all less specific conditions combined. */
 function weighRoute(route: AgentRoute): number {
   return SPECIFIC.reduce((sum, key) => 2 * sum + (route[key] === undefined ? 0 : 1), 0);
 }
@@ -113,7 +113,7 @@ export function listAgentOwners({ agents }: DecisionRules): readonly (readonly s
 
 /**
  * Whether an owner may decide about a stranger: only owners of the agent that the stranger wrote to
- * may (F05).
+ * can decide (F05).
  */
 export function canAllowStranger(
   rules: DecisionRules,

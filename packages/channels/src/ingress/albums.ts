@@ -60,7 +60,7 @@ export function createAlbums(monotonic: Monotonic): AlbumTracker {
   };
 }
 
-/** Pictures of an album, and pieces of a long paste, arrive within about a second of each other. */
+/** Pictures in an album, and pieces of a long paste, arrive within about a second of each other. */
 const MORE_WITHIN_MS = 1_000;
 
 /** A text with at least this share of the maximum length may be a paste that the platform split. */

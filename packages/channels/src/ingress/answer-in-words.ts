@@ -17,9 +17,9 @@ type TypedReply = Pick<
 /**
  * Decides which command an approver's text is equivalent to (G05); null when the text is an
  * ordinary message. Only a bare yes or no counts, and a yes only for a question that the sender
- * could read in full: the question was sent to this chat before the yes, it has not been changed,
- * and no later text could be meant (unless the yes is a reply to the question). In all other cases,
- * the answer shows which button to press.
+ * could read in full. The question must have been sent to this chat before the yes and not have
+ * been changed since, and the yes must not possibly refer to a later text (unless it is a reply to
+ * the question). In all other cases, the answer shows which button to press.
  */
 function decideTypedReply(
   text: string,
@@ -65,7 +65,7 @@ function mayMeanOthers({ chat, addressed, mentions }: TypedReply): boolean {
   return chat.type !== 'direct' && (!addressed || mentions.length > 1);
 }
 
-/** Platforms that count in whole seconds round the time down. In ms. */
+/** Platforms that count in whole seconds round the time down. */
 const SECOND_MS = 1_000;
 
 /** Whether the question was visible in the chat, unchanged, when the sender wrote. */
@@ -103,7 +103,7 @@ function stripQuestionCode(
  * queried.
  */
 const MAX_TEXT = 4_000;
-/** A question in `sending` arrives within moments. In ms. */
+/** A question in `sending` arrives within moments. */
 const POLL_INTERVAL_MS = 200;
 const MAX_POLLS = 10;
 
@@ -118,8 +118,8 @@ export interface SpokenCommand {
 
 /**
  * Recognizes a typed yes or no of an approver; null when the message is ordinary. The database is
- * queried only for messages that can be an answer, so other messages cost no query. Text that its
- * sender did not type (forwarded, quoted, from bots and programs) decides no question.
+ * queried only for messages that can be an answer, so other messages do not cost a query. Text that
+ * its sender did not type (forwarded, quoted, from bots and programs) does not decide a question.
  */
 export async function answerInWords(
   deps: IngressDeps,

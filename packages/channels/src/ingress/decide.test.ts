@@ -211,7 +211,7 @@ describe('the ingress decision about a message', () => {
     ['mention', true, 'turn'],
     ['never', true, 'ignore'],
   ] as const)(
-    '[F06] with activation "%s" and addressed %s, gives the group: %s',
+    '[F06] decides about a group message with activation "%s" and addressed %s: %s',
     (activation, addressed, kind) => {
       expect(decided(createMessage({ chat: group, addressed }), rules({ activation })).kind).toBe(
         kind,

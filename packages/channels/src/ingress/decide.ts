@@ -139,7 +139,7 @@ function decideSenderAccess(
         ? { kind: 'allowed', reason: 'an owner allowed the sender' }
         : { kind: 'refused', reason: 'no owner has allowed the sender', notice: 'pairing' };
     case 'token':
-      return { kind: 'allowed', reason: 'sent with the token of a client' };
+      return { kind: 'allowed', reason: 'sent with a client’s token' };
     case 'disabled':
       return { kind: 'refused', reason: 'direct chats are disabled', notice: null };
   }

@@ -48,7 +48,7 @@ describe('a message whose ingress crashes the process', () => {
     expect((await receive(createMessage({ messageId: '2' }), CAPABILITIES)).kind).toBe('accepted');
   });
 
-  it('[F05] causes no notice to people who would get no answer', async () => {
+  it('[F05] does not cause a notice to people who would not get an answer', async () => {
     const work = recordWith({ hangs: 0, deaths: 5 });
     const receive = scene.ingressWith(
       { access: { ...POLICY.access, direct: 'disabled' } },

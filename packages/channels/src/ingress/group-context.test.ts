@@ -47,7 +47,7 @@ describe('group messages from before the bot was first addressed', () => {
     ]);
   });
 
-  it('[F06] become context of the thread that a message starts, once', async () => {
+  it('[F06] become context once, in the thread that a message starts', async () => {
     const receive = scene.ingressWith({});
     const thread = (id: string) => ({ ...group, type: 'thread', threadId: id }) as const;
     const opens = async (id: string) => {
@@ -63,7 +63,7 @@ describe('group messages from before the bot was first addressed', () => {
     expect(await opens('4')).toEqual([]);
   });
 
-  it('[F06] are limited by the settings; with 0 none is kept', async () => {
+  it('[F06] are limited by the settings, and are not kept if the limit is 0', async () => {
     const kept = async (chatId: string, groupContextMessages: number) => {
       const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 100 };
       const rule = { limits: { ...limits, groupContextMessages } };
@@ -80,7 +80,7 @@ describe('group messages from before the bot was first addressed', () => {
     expect(await kept('-2', 0)).toEqual([]);
   });
 
-  it('[F05] [W02] omit authors without access, and other chats', async () => {
+  it('[F05] [W02] omit messages by authors without access, and messages from other chats', async () => {
     const access = { ...POLICY.access, groups: 'open' as const, allowRoles: ['r'] };
     const other = { id: '7', name: 'Bo' };
     const lines = [
@@ -95,7 +95,7 @@ describe('group messages from before the bot was first addressed', () => {
     ]);
   });
 
-  it('[F06] cause no delay when the platform does not answer, and are not requested when the settings disable them', async () => {
+  it('[F06] do not cause a delay when the platform does not answer, and are not requested when the settings disable them', async () => {
     expect(await asked(() => Promise.reject(new Error('away')))).toEqual([]);
     let count = 0;
     const earlier = async () => {
@@ -120,7 +120,7 @@ describe('messages in a served group that do not address the bot', () => {
     return started.kind === 'turn' ? started.turn.groupContext : [];
   };
 
-  it('[F06] are kept for the next turn, with the kinds of their files, and wake no conversation', async () => {
+  it('[F06] are kept for the next turn, with the kinds of their files, and do not wake a conversation', async () => {
     const photo = { kind: 'image', ref: 'x' } as const;
     await scene.receive(createMessage({ chat: group, messageId: '1', text: 'pizza?' }));
     await scene.receive(

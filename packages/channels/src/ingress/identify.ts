@@ -87,7 +87,7 @@ function validateInbound(unchecked: InboundMessage): InboundMessage {
   throw createContractError(`The ${unchecked.channel} adapter made a message`, parsed.error);
 }
 
-/** The error for a contract violation, which is a bug of the adapter. */
+/** The error for a contract violation, which is a bug in the adapter. */
 export function createContractError(what: string, cause: z.ZodError): ParleyError {
   return new ParleyError({
     code: 'inbound-invalid',

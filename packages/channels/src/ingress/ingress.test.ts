@@ -203,10 +203,10 @@ describe('the limits for incoming messages', () => {
     expect((await write(2)).kind).toBe('accepted');
     expect(await write(3)).toMatchObject({
       kind: 'refused',
-      reason: '2 messages of all chats are already waiting',
+      reason: '2 messages in all chats are already waiting',
     });
     expect((await write(1)).kind).toBe('duplicate');
-    expect((await scene.told('3')).join()).toContain('messages of other chats wait');
+    expect((await scene.told('3')).join()).toContain('messages in other chats are waiting');
     const story = await scene.store.decisions.stories({ ...OWNER_CHAT, chatId: '3' }, 9);
     expect(story).toMatchObject([{ outcome: 'refused' }]);
   });
@@ -289,15 +289,13 @@ describe('a command', () => {
     if (held.kind !== 'turn') throw new Error(`no turn: ${held.kind}`);
     await scene.receive(createMessage({ messageId: '2' }));
     await scene.receive(createMessage({ messageId: '3', text: '/stop' }));
-    expect(await scene.told()).toEqual([
-      'Stopped. One message that waited is set aside unanswered.',
-    ]);
+    expect(await scene.told()).toEqual(['Stopped. One waiting message was set aside unanswered.']);
     expect(scene.events).toEqual([{ type: 'stop-turn', conversationId }]);
     const outcomes = (await scene.store.inbox.recent(OWNER_CHAT, 9)).map(({ outcome }) => outcome);
     expect(outcomes.slice(0, 2)).toEqual(['stopped', 'stopped']);
   });
 
-  it('[F09] /stop stops no newer turn when it is delivered twice', async () => {
+  it('[F09] /stop does not stop a newer turn when it is delivered twice', async () => {
     await scene.receive(createMessage({ messageId: '1', text: '/stop' }));
     await scene.receive(createMessage({ messageId: '2' }));
     expect(await scene.receive(createMessage({ messageId: '1', text: '/stop' }))).toEqual({

@@ -32,9 +32,7 @@ export type ReceiveMessage = (
   files?: readonly Uint8Array[],
 ) => Promise<IngressOutcome>;
 
-/**
- * Builds the ingress of one account: identify, decide, carry out. Rejects only when storing fails.
- */
+/** Builds one account's ingress: identify, decide, carry out. Rejects only when storing fails. */
 export function createIngress(deps: IngressDeps): ReceiveMessage {
   const { monotonic, meter, tracer = silentTracer, work = noWorkRecord } = deps;
   const memory = createMemory(deps);
@@ -93,8 +91,8 @@ async function receiveMessage(
 }
 
 /**
- * Decides by the facts, then detects reply loops and turns a text that answers an approval into its
- * command.
+ * Makes the decision, then detects reply loops and converts a typed answer to an approval question
+ * into its command.
  */
 async function decideMessage(
   deps: IngressDeps,
@@ -108,7 +106,7 @@ async function decideMessage(
   if (isLoop(admitted.message)) return LOOP;
   const spoken = await answerInWords(deps, identified);
   if (spoken === null) return decision;
-  return { kind: 'command', ...spoken, reason: `${decision.reason}; an answer in words` };
+  return { kind: 'command', ...spoken, reason: `${decision.reason}; answered in words` };
 }
 
 const LOOP: IngressDecision = {

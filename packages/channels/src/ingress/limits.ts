@@ -26,11 +26,10 @@ const CROWDED = 0.5;
 const PERSONS_SHARE = 0.1;
 const MAX_PERSONS = 10_000;
 
-/** Between two queries, only messages of this account are counted. In ms. */
+/** Between two queries, only messages of this account are counted. */
 const COUNT_INTERVAL_MS = 1_000;
 /**
  * The query interval while the limit is reached, so that a flood does not cost a query per message.
- * In ms.
  */
 const FULL_COUNT_INTERVAL_MS = 50;
 
@@ -48,7 +47,7 @@ export function createBacklogLimit(
   let entering = 0;
   let countedAt = Number.NEGATIVE_INFINITY;
   let counting: Promise<void> | null = null;
-  /** Each person's messages since `CROWDED` was reached. */
+  /** The number of messages from each person since `CROWDED` was reached. */
   const taken = new BoundedMap<string, number>(MAX_PERSONS);
   const waiting = (): number => known + since + entering;
   const isFull = (isOwner: boolean): boolean =>
@@ -117,7 +116,7 @@ export interface Repetition {
 /** An automatic reply arrives within this time, in ms. */
 const MAX_GAP_MS = 60_000;
 /**
- * People do not type the same sentence this often; texts that people repeat ("next", "yes") are
+ * People do not type the same sentence this often; text that people repeat ("next", "yes") is
  * shorter.
  */
 const MAX_REPEATS = 5;

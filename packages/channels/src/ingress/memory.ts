@@ -12,7 +12,7 @@ import {
 import { askOwner, getPairingRules, pairingFull } from './pairing.ts';
 import { renderNoticeParts } from './route.ts';
 
-/** What the ingress of one account remembers between messages, bounded and in memory. */
+/** What one account's ingress remembers between messages, bounded and in memory. */
 export type IngressMemory = ReturnType<typeof createMemory>;
 
 export function createMemory(deps: IngressDeps) {
@@ -27,7 +27,7 @@ export function createMemory(deps: IngressDeps) {
   };
 }
 
-/** A busy group that is not allowed costs one write per interval. In ms. */
+/** A busy group that is not allowed costs one write per interval. */
 const GROUP_NOTED_INTERVAL_MS = 5 * 60_000;
 
 const STRANGER_NOTICE_INTERVAL_MS = 60 * 60_000;

@@ -3,7 +3,7 @@ import { toPersonId } from './sender.ts';
 
 /** Sent for messages that crashed the process each time they were received. */
 export const GIVEN_UP =
-  '⚙️ Something went wrong each time I tried to read what you sent last, and I have given up on it. Please put it in other words; the log says what it was.';
+  '⚙️ Something went wrong each time I tried to read what you sent last, and I have given up on it. Please put it in other words; the log shows the error.';
 
 /** Explains to a stranger how to get access; sent only in direct chats. */
 export function createStrangerNotice(message: InboundMessage): string {
@@ -22,9 +22,9 @@ export function createTooLongNotice(length: number, limit: number): string {
 
 /** Sent when a chat already has too many waiting messages (D07). */
 export function createOverflowNotice(waiting: number): string {
-  return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
+  return `I did not accept that message, because ${waiting} of your messages are still waiting for an answer. Please wait a little, or send /stop to drop them.`;
 }
 
 /** Sent when too many messages wait in all chats together (D07). */
 export const NO_ROOM =
-  'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';
+  'I did not accept that message, because too many messages in other chats are waiting for an answer. Please send it again in a few minutes.';

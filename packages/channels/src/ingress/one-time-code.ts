@@ -12,7 +12,7 @@ export function createOneTimeCode(random: Uint8Array, length = CODE_LENGTH): str
   return Array.from(random.subarray(0, length), (byte) => ALPHABET[byte % 32]).join('');
 }
 
-/** Parses a code of an account whose settings may specify a different length. */
+/** Parses a code for an account whose settings may specify a different length. */
 export const typedPairingCode = (text: string): string | null => parseTypedCode(text, 6, 16);
 
 /** The length of an approval code: 30 bits, valid for minutes, and usable only by approvers. */

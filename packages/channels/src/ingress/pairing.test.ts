@@ -37,7 +37,7 @@ describe('a stranger when direct chats use pairing', () => {
   it('[U02] is shown the button that makes them the owner, not a file name', async () => {
     await write('9');
     const [told] = await toldTo('9');
-    expect(told).toContain('open Set up on its page and press “That is me”');
+    expect(told).toContain("open Set up on its page and press “That's me”");
     expect(told).toContain('parley setup');
     expect(told).not.toMatch(/settings|yaml|owners/);
   });
@@ -87,7 +87,7 @@ describe('a stranger when direct chats use pairing', () => {
     ]);
   });
 
-  it('[F05] gets no access with a wrong code, with an expired one, or by typing the code themselves', async () => {
+  it('[F05] does not get access with a wrong code, with an expired one, or by typing the code themselves', async () => {
     await write('9');
     await ownerSays('/pair AAAA2223', '50');
     scene.now += 60 * 60_000;
@@ -98,7 +98,7 @@ describe('a stranger when direct chats use pairing', () => {
     expect((await write('9', '4')).kind).toBe('refused');
   });
 
-  it('[F05] is listed by /pair, only for the owner and in no group', async () => {
+  it('[F05] is listed by /pair, but only for the owner and never in a group', async () => {
     await write('9');
     await ownerSays('/pair', '50');
     expect((await scene.told()).at(-1)).toContain('Eve (telegram:9): /pair AAAA2222');
@@ -131,7 +131,7 @@ describe('a stranger when direct chats use pairing', () => {
     expect(scene.happened.filter((line) => line === 'deliver 9')).toEqual([]);
     await ownerSays('who is that?', '51');
     expect(await scene.knownTo('telegram:default:42')).toEqual([
-      '`Eve` (`telegram:9`) wants to write to me and got no answer. `/pair …` allows them. It is valid for an hour.',
+      '`Eve` (`telegram:9`) wants to write to me and got no answer. `/pair …` lets them in. It is valid for an hour.',
     ]);
   });
 

@@ -63,8 +63,8 @@ function formatPairingDuration({ minutes }: Pick<PairingRules, 'minutes'>): stri
 function createPairingNotice(code: string, rules: PairingRules): string {
   return [
     'This bot is private and does not know you yet.',
-    `Your code is \`${code}\`. It is valid for ${formatPairingDuration(rules)}. Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
-    'If the bot is yours, open *Set up* on its page and press “That is me”, or run `parley setup`.',
+    `Your code is \`${code}\`. It is valid for ${formatPairingDuration(rules)}. The owner can let you in by sending \`/pair ${code}\` to this bot, or with the command \`parley pair ${code}\`.`,
+    "If the bot is yours, open *Set up* on its page and press “That's me”, or run `parley setup`.",
   ].join('\n\n');
 }
 
@@ -78,5 +78,5 @@ function createOwnerPairingNotice(
   code: string,
   rules: PairingRules,
 ): string {
-  return `⚙️ ${formatQuotedName(message.sender.name)} (\`${toPersonId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. It is valid for ${formatPairingDuration(rules)}.`;
+  return `⚙️ ${formatQuotedName(message.sender.name)} (\`${toPersonId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` lets them in. It is valid for ${formatPairingDuration(rules)}.`;
 }

@@ -50,7 +50,7 @@ async function botSaid(text: string, messageId: string, threadId?: string): Prom
 }
 
 describe("a person's reaction", () => {
-  it("[F06] starts no turn but becomes context for the next one, with the bot's text", async () => {
+  it("[F06] does not start a turn but becomes context for the next one, with the bot's text", async () => {
     await botSaid('Shall I book the table?', '7');
     await scene.reactedWith()(aReaction());
     expect(scene.happened).toEqual([]);

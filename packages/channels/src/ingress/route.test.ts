@@ -43,7 +43,7 @@ describe('the reply route', () => {
     });
   });
 
-  it('[M05] keeps mentions live and numbers parts only if the settings say so', () => {
+  it('[M05] keeps mentions live and numbers parts only if the settings enable that', () => {
     const { target: told } = resolveReplyRoute(createMessage(), CAPABILITIES, {
       mentions: 'live',
       numbered: true,

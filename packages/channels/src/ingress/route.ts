@@ -34,7 +34,7 @@ export function resolveReplyRoute(
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     ...(capabilities.streaming === 'append' ? { appends: true } : {}),
     ...toRouteActions(capabilities),
-    // A slash command is not visible as a message in the chat, so it cannot carry a reaction.
+    // A slash command is not visible as a message in the chat, so it cannot have a reaction.
     ...(acknowledge && capabilities.react && response === undefined && { acknowledge }),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
     ...(capabilities.maxFileBytes && capabilities.media.includes('voice') && { voice: true }),
@@ -52,8 +52,8 @@ function toRouteActions(capabilities: Capabilities): Pick<ReplyRoute, 'acts'> {
 }
 
 /**
- * The conversation of a message with an agent: the one shared by all linked accounts of its sender,
- * or that of its chat.
+ * The conversation that a message to an agent belongs to: the conversation shared by all linked
+ * accounts of the sender, or the chat's own conversation.
  */
 export function resolveConversation(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,

@@ -43,7 +43,8 @@ export type GroupMode = 'allowlist' | 'open' | 'disabled';
 
 /**
  * Who may use commands that change a group's conversation for everyone in it (`/new`, `/mode`,
- * `/compact`, and `/stop` for other people's turns). Each value includes the ones before it.
+ * `/compact`, `/rewind`, and `/stop` for other people's turns). Each value includes the ones before
+ * it.
  */
 export type GroupCommands = 'owners' | 'approvers' | 'administrators' | 'everyone';
 
@@ -84,7 +85,7 @@ export interface IngressLimits {
   readonly groupContextMessages?: number | undefined;
 }
 
-/** The rules for several agents; absent when there is only one. */
+/** The rules for several agents; absent when there is only one agent. */
 export interface AgentRules {
   /** The id of the default agent. */
   readonly id: string;

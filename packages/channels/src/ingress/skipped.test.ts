@@ -27,7 +27,7 @@ it('[D08] records the reason for each missed message that is not passed on, and 
   await scene.store.close();
 });
 
-it('[F16] [D08] reports why an event of the platform itself started no turn', async () => {
+it('[F16] [D08] reports why an event from the platform itself did not start a turn', async () => {
   const scene = new IngressScene();
   await scene.open();
   const { meter, render } = createMetrics();

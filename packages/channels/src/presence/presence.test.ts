@@ -166,7 +166,7 @@ describe('a reaction on the message', () => {
     expect(reactions).toEqual(['m1 👀', 'm1 undefined']);
   });
 
-  it('[F12] is not shown when the settings define none, nor for a quick answer', async () => {
+  it('[F12] is not shown when the settings define no reaction, or for a quick answer', async () => {
     bus.publish(started);
     await vi.advanceTimersByTimeAsync(2_000);
     bus.publish(acknowledged);
@@ -274,7 +274,7 @@ describe('a growing answer', () => {
     expect(shown).toEqual(['t: quick', 't: quick and on']);
   });
 
-  it('[F12] [D05] keeps the pace of its chat, and requests no update when nothing is shown', async () => {
+  it('[F12] [D05] keeps the pace of its chat, and does not request updates when nothing is shown', async () => {
     const { streaming } = adapter;
     if (streaming === undefined) throw new Error('the adapter streams');
     const pace = (_: ChatAddress, length: number) =>
@@ -303,7 +303,7 @@ describe('a growing answer', () => {
     expect(shown).toEqual(['t: one two']);
   });
 
-  it('[F12] ends after the update in progress, and shows nothing later', async () => {
+  it('[F12] ends after the update in progress, and is not shown again', async () => {
     updateTakesMs = 500;
     bus.publish(started);
     bus.publish(delta('first'));
@@ -362,7 +362,7 @@ describe('a growing answer', () => {
     ['suspended', 'later'],
     ['handed-back', 'later'],
     ['fenced', 'later'],
-  ] as const)('[F12] of a turn that is %s: %s follows', async (outcome, comes) => {
+  ] as const)('[F12] when its turn is %s, ends with: %s', async (outcome, comes) => {
     bus.publish(started);
     bus.publish(delta('x'));
     bus.publish(ended(outcome));
@@ -399,7 +399,7 @@ describe('a growing answer', () => {
 });
 
 describe('a turn whose chat is not served here', () => {
-  it('shows nothing and starts no timer', async () => {
+  it('does not show anything or start a timer', async () => {
     served = undefined;
     bus.publish(started);
     bus.publish(delta('x'));

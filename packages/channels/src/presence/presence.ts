@@ -26,7 +26,7 @@ export interface PresenceDeps {
   readonly mayPreview?: ((route: ReplyRoute) => boolean) | undefined;
   /**
    * The minimum interval between two updates of a growing answer, in addition to the platform's own
-   * limit. In ms.
+   * limit.
    */
   readonly updateEveryMs?: ((route: ReplyRoute) => number) | undefined;
   /** Whether an earlier part of the chat is still pending. */
@@ -36,7 +36,7 @@ export interface PresenceDeps {
 
 /**
  * Presence ends after this time (F12) even if the end of a turn is never published; it is twice the
- * longest model call. In ms.
+ * longest model call.
  */
 const MAX_TURN_MS = 20 * 60_000;
 
@@ -163,12 +163,14 @@ function showPresenceSign(
 
 /**
  * The maximum number of characters rendered per ms. Each update renders the whole growing answer,
- * which takes up to 5 ms per 1,000 characters: a long answer is updated less often, so that
- * rendering takes no more than about a tenth of the time.
+ * which takes up to 5 ms per 1,000 characters. A long answer is therefore updated less often, so
+ * that rendering takes no more than about a tenth of the time.
  */
 const SHOWN_PER_MS = 20;
 
-/** How many messages of a growing answer are shown; a longer one is eventually sent as a file. */
+/**
+ * How many messages of a growing answer are shown; a longer answer is eventually sent as a file.
+ */
 const MAX_SHOWN_MESSAGES = 20;
 
 function streamAnswer(
@@ -226,7 +228,7 @@ function streamAnswer(
 /** Runs a task at most once per interval and never concurrently; the last request is never lost. */
 export interface Throttle {
   request(): void;
-  /** Starts no more runs; resolves once a run in progress has completed. */
+  /** Stops starting runs; resolves once a run in progress has completed. */
   cancel(): Promise<void>;
 }
 
@@ -290,12 +292,11 @@ function createThrottle(
 }
 
 /**
- * A typing indicator for a quick answer would cost a call and arrive together with the answer. In
- * ms.
+ * A typing indicator for a quick answer would cost a call and arrive together with the answer.
  */
 const TYPING_AFTER_MS = 300;
 
-/** A quick answer gets no reaction either. In ms. */
+/** A quick answer gets no reaction either. */
 const ACKNOWLEDGE_AFTER_MS = 1_500;
 
 /**

@@ -17,7 +17,7 @@ export interface DeliveryScene {
   readonly store: Store;
   /** Chat id and text of each send, in order. */
   readonly sends: string[];
-  /** The texts visible to people, by chat. */
+  /** The messages that people can see, by chat. */
   readonly visible: Map<string, string[]>;
   /** Sets the responses to the next sends to a chat, one each; later sends succeed. */
   answer(chatId: string, ...answers: readonly PlatformResponse[]): void;

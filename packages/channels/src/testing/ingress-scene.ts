@@ -105,7 +105,7 @@ export class IngressScene {
     return this.#receive(message, CAPABILITIES);
   }
 
-  /** The texts that were stored for a chat. */
+  /** The text of each message that was stored for a chat. */
   async inbox(chat = OWNER_CHAT): Promise<readonly string[]> {
     return (await this.store.inbox.recent(chat, 100)).map((row) => row.message.text);
   }

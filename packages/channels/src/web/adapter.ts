@@ -17,7 +17,7 @@ import type { WebFront } from './front.ts';
 
 /**
  * The page hides a typing indicator after a few seconds, so the indicator is repeated while the
- * agent works. In ms.
+ * agent works.
  */
 const TYPING_INTERVAL_MS = 4_000;
 /** More entries than another gateway receives or sends between two polls. */

@@ -23,6 +23,8 @@ export type WebEvent =
       readonly text: string;
       readonly files?: readonly WebFile[];
       readonly at: number;
+      /** Present only in a history: a rewind removed the message from what the model reads. */
+      readonly isRewound?: true;
     }
   /**
    * A finished part of an answer, in the channel's dialect; the part replaces the turn's stream.
@@ -42,9 +44,13 @@ export type WebEvent =
       /** Buttons shown below the text; pressing one has the same effect as typing its data. */
       readonly buttons?: readonly Button[];
       readonly at: number;
+      /** As for messages. */
+      readonly isRewound?: true;
     }
   /** A message or part that was replaced by a later message and is no longer shown. */
   | { readonly type: 'replaced'; readonly id: string }
+  /** Earlier entries have changed: a viewer requests the history again. */
+  | { readonly type: 'rewound' }
   | { readonly type: 'typing' }
   /**
    * The answer so far, in the channel's dialect; each event replaces the text shown for this turn.
@@ -76,7 +82,7 @@ export interface WebChat {
   readonly conversation: string;
   readonly title: string;
   readonly at: number;
-  /** When a part was last sent to the chat, in ms; 0 if none was sent. */
+  /** When a message part was last sent to the chat, in ms; 0 if none was sent. */
   readonly answeredAt: number;
 }
 
@@ -107,16 +113,16 @@ export interface WebReceipt {
 
 export function toWebHistoryEntry(entry: HistoryEntry): WebHistoryEntry {
   if (entry.kind === 'inbound') {
-    const { messageId, text, at, outcome, turnId = null } = entry;
+    const { messageId, text, at, outcome, turnId = null, isRewound } = entry;
     const files = (entry.files ?? []).map(({ kind, name, size, isKept }) => {
       return { kind, name, size, isKept: isKept === 1 };
     });
-    const state = { outcome, turnId };
+    const state = { outcome, turnId, ...(isRewound && { isRewound }) };
     return { type: 'inbound', messageId, text, at, ...state, ...(files.length > 0 && { files }) };
   }
   if (entry.kind === 'replaced') return { type: 'replaced', id: entry.id };
-  const { partId, turnId, answers, body, buttons, file, at } = entry;
-  const of = { turnId, ...(answers !== undefined && { answers }) };
+  const { partId, turnId, answers, body, buttons, file, at, isRewound } = entry;
+  const of = { turnId, ...(answers !== undefined && { answers }), ...(isRewound && { isRewound }) };
   const more = { ...(buttons && { buttons }), ...(file && { file: toWebFile(file) }) };
   return { type: 'part', partId, ...of, text: body.text, ...more, at };
 }
@@ -191,12 +197,16 @@ export function createFollowingHub(hub: EventHub, deps: FollowDeps): EventHub {
   const { chatId, newest, log, everyMs = POLL_INTERVAL_MS } = deps;
   /** Undefined until the first read, because a new viewer requests the history itself. */
   let known: Set<string> | undefined;
+  let rewound = 0;
   let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
     const entries = await newest();
     for (const entry of entries) {
       if (known !== undefined && !known.has(getEntryId(entry))) hub.publish(chatId, entry);
     }
+    const count = entries.filter((one) => one.type !== 'replaced' && one.isRewound).length;
+    if (known !== undefined && count > rewound) hub.publish(chatId, { type: 'rewound' });
+    rewound = count;
     known = new Set(entries.map(getEntryId));
   };
   const follow = async (): Promise<void> => {

@@ -40,7 +40,7 @@ describe('a chat that several gateways serve', () => {
   const watch = () => hub.watch('main', (event) => void seen.push(event));
   const looked = (times: number) => vi.waitFor(() => expect(looks).toBeGreaterThan(times), 30_000);
 
-  it('[D09] notifies viewers once of a part sent by another gateway', async () => {
+  it('[D09] notifies viewers once of a message part sent by another gateway', async () => {
     const unwatch = watch();
     await looked(3);
     history.push(part('there'));
@@ -58,7 +58,16 @@ describe('a chat that several gateways serve', () => {
     unwatch();
   });
 
-  it('[D09] does not repeat a part sent by this gateway', async () => {
+  it('[G23] notifies viewers once of entries rewound at another gateway', async () => {
+    const unwatch = watch();
+    await looked(3);
+    history[0] = { ...part('old'), isRewound: true } as WebHistoryEntry;
+    await looked(looks + 3);
+    expect(seen).toEqual([{ type: 'rewound' }]);
+    unwatch();
+  });
+
+  it('[D09] does not repeat a message part sent by this gateway', async () => {
     const unwatch = watch();
     await looked(3);
     history.push(part('here'));

@@ -1,4 +1,4 @@
-import type { RenderTarget } from '@parley/core';
+import type { InboundMessage, RenderTarget, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 
 /**
@@ -7,11 +7,11 @@ import { z } from 'zod';
  */
 export interface WebFront {
   readonly channel: 'web' | 'terminal';
-  /** Its name in the settings form. */
+  /** The front end's name in the settings form. */
   readonly title: string;
-  /** Its description in the settings form. */
+  /** The front end's description in the settings form. */
   readonly about: string;
-  /** Its name in the start banner. */
+  /** The front end's name in the start banner. */
   readonly as: string;
   readonly target: RenderTarget;
   /** Whether the front end has buttons for choices; otherwise choices are typed. */
@@ -26,7 +26,7 @@ export const CHAT_ID = 'main';
 
 /**
  * The id of a chat, chosen by the page that starts it; a chat exists once it has a message. With
- * the prefix `@NAME/`, the chat is with the agent of that name (F14).
+ * the prefix `@NAME/`, the chat is with the agent that has this name (F14).
  */
 export const ChatId = z.string().regex(/^(?:@[a-z0-9][a-z0-9-]{0,31}\/)?(?:main|[0-9a-f]{32})$/);
 
@@ -58,3 +58,19 @@ export const TERMINAL: WebFront = {
   target: { dialect: 'plain', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: false,
 };
+
+/** A chat of the page that Parley fills itself. */
+export interface PageChat extends Pick<InboundMessage, 'chat'> {
+  readonly route: ReplyRoute;
+  readonly owner: InboundMessage['sender'];
+}
+
+/** Describes a chat of the page other than the first one, as messages from the page do. */
+export function createPageChat(id: string): PageChat {
+  const place = { channel: WEB.channel, account: 'default' };
+  return {
+    chat: { id, type: 'direct', separate: true },
+    route: { ...place, chatId: id, chatType: 'direct', streams: true, target: WEB.target },
+    owner: { id: OWNER_ID, name: 'Owner', isBot: false },
+  };
+}

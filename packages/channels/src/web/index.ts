@@ -11,6 +11,7 @@ export type {
   WebHistoryEntry,
   WebReceipt,
 } from './events.ts';
+export { createPageChat, type PageChat } from './front.ts';
 
 const WHO_WRITES = 'Anyone with the gateway token writes there as the owner';
 

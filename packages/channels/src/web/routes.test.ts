@@ -111,6 +111,19 @@ describe('a message from the page', () => {
     }
   });
 
+  it('[G23] may quote an entry, and reports when a command has rewound the history', async () => {
+    const { adapter, received, ask, post } = webFront(({ text }) => ({
+      ...{ kind: 'command', name: text === '/rewind' ? 'rewind' : 'status' },
+    }));
+    await adapter.start();
+    const stream = await ask('/events');
+    await post({ id: 'message-1', text: '/status' });
+    await post({ id: 'message-2', text: '/rewind', quotes: 'part-0001' });
+    expect(received.map(({ replyTo }) => replyTo)).toEqual([undefined, { messageId: 'part-0001' }]);
+    const events = await readEvents(stream, 4);
+    expect(events.map(({ type }) => type)).toEqual(['alive', 'inbound', 'inbound', 'rewound']);
+  });
+
   it('[U08] is published with the ids of the entries it replaces, and so is its receipt', async () => {
     const { ask, post, received } = webFront(() => ({
       kind: 'accepted',
@@ -200,7 +213,7 @@ describe('the event stream', () => {
   });
 });
 
-describe('a part with buttons', () => {
+describe('a message part with buttons', () => {
   it('[F04] [G05] keeps its buttons on the page, as the front end declares', async () => {
     const { adapter, ask } = webFront(accepted);
     expect(adapter.capabilities.buttons).toBe(true);
@@ -250,7 +263,7 @@ describe('the history', () => {
   });
 });
 
-describe('the shutdown of the gateway', () => {
+describe('shutting down the gateway', () => {
   it('[D11] waits for a message that is being stored, and ends the open pages', async () => {
     const { promise: storing, resolve: stored } = Promise.withResolvers<void>();
     const { ask, post, adapter, received } = webFront(async () => {
@@ -296,7 +309,7 @@ const part = (partId: string, size: number) => ({
   at: 1,
 });
 
-describe('live events of a page', () => {
+describe('live events for a page', () => {
   it('reach only the viewers of the chat', async () => {
     const { hub, open } = scene();
     const page = open();
@@ -305,7 +318,7 @@ describe('live events of a page', () => {
     expect(await readEvents(page, 2)).toEqual([{ type: 'alive' }, stream(1)]);
   });
 
-  it('omit unfinished answers for a slow page, but never finished ones', async () => {
+  it('omit unfinished answers for a slow page, but never finished answers', async () => {
     const { hub, open } = scene();
     const page = open();
     for (let piece = 0; piece < 50; piece += 1) hub.publish('main', stream(100_000));

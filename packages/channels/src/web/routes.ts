@@ -33,6 +33,8 @@ const Posted = z.strictObject({
   text: z.string(),
   /** The newest message of the chat, which this message replaces if it is still the newest. */
   replaces: MessageId.optional(),
+  /** The message, or part of an answer, that this message quotes: `/rewind` goes back to it. */
+  quotes: MessageId.optional(),
 });
 
 /**
@@ -153,6 +155,9 @@ async function acceptPostedMessage(
     });
     const event = { type: 'inbound', messageId: id, text, at } as const;
     deps.hub.publish(chatId, { ...event, ...(sent.length > 0 && { files: sent }) });
+    if (outcome.kind === 'command' && outcome.name === 'rewind') {
+      deps.hub.publish(chatId, { type: 'rewound' });
+    }
     for (const gone of (outcome.kind === 'accepted' && outcome.replaced) || []) {
       deps.hub.publish(chatId, { type: 'replaced', id: gone });
     }
@@ -166,7 +171,7 @@ function toInboundMessage(
   chatId: string,
   said: z.infer<typeof Posted> & { readonly at: number; readonly files: readonly File[] },
 ): InboundMessage {
-  const { id, text, at: sentAt, files, replaces } = said;
+  const { id, text, at: sentAt, files, replaces, quotes } = said;
   const attachments = files.map((file, index) => ({
     kind: toAttachmentKind(file),
     name: file.name,
@@ -189,6 +194,7 @@ function toInboundMessage(
     ...(attachments.length > 0 && { attachments }),
     // A terminal cannot remove lines that it has printed.
     ...(channel === 'web' && replaces !== undefined && { replaces }),
+    ...(quotes !== undefined && { replyTo: { messageId: quotes } }),
     mentions: [],
     addressed: true,
     sentAt,

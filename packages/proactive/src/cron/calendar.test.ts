@@ -8,7 +8,7 @@ import { findNextTime, listNextTimes, readTimetable } from './timetable.ts';
 const DAY_MS = 86_400_000;
 const at = (iso: string) => Date.parse(iso);
 
-/** Returns the next local times of a job that was requested at a given moment. */
+/** Returns the next local times of a job that was requested at the given moment. */
 function localTimes(every: string, timeZone: string, asked: string, count: number): string[] {
   const rules = { timeZone, now: at(asked), leastMs: 300_000 };
   const read = readTimetable({ every }, rules);
@@ -54,7 +54,7 @@ describe('a job scheduled in whole days, weeks or months', () => {
     ['monthly', 'Asia/Kathmandu', '2026-11-21T03:20:00Z', ['2026-12-21 09:05', '2027-01-21 09:05']],
     ['3 months at 18:00', 'UTC', '2026-11-21T03:20:00Z', ['2026-11-21 18:00', '2027-02-21 18:00']],
     ['yearly', 'UTC', '2028-02-29T10:00:00Z', ['2029-02-28 10:00', '2030-02-28 10:00']],
-    // One time that the clock skips, and one that occurs twice.
+    // One time is skipped by the clock, and the other occurs twice.
     [
       '3 days at 2:30',
       'Europe/Berlin',
@@ -113,7 +113,7 @@ describe('a job scheduled in whole days, weeks or months', () => {
     },
   );
 
-  it('[H08] follows the calendar even if it runs only once, in a number of days or months', () => {
+  it('[H08] follows the calendar even if it runs only once, after a number of days or months', () => {
     const rules = { timeZone: 'Europe/Berlin', now: at('2026-03-28T08:30:00Z'), leastMs: 0 };
     const read = (written: string) => readTimetable({ at: written }, rules);
     expect(read('in 2 days')).toMatchObject({ nextAt: at('2026-03-30T07:30:00Z') });
@@ -122,7 +122,7 @@ describe('a job scheduled in whole days, weeks or months', () => {
     expect(read('in 1 week at 18:00')).toMatchObject({ nextAt: at('2026-04-04T16:00:00Z') });
   });
 
-  it('[H08] runs once for each of its dates, at its local time, in every zone and year', () => {
+  it('[H08] runs once on each of its dates, at its local time, in every zone and year', () => {
     const zones = fc.constantFrom(...SOME_ZONES, 'Asia/Kathmandu', 'Europe/Berlin');
     const start = fc.integer({ min: at('1995-01-01'), max: at('2045-01-01') });
     const minutes = fc.integer({ min: 0, max: 24 * 60 - 1 });
@@ -144,8 +144,8 @@ describe('a job scheduled in whole days, weeks or months', () => {
           const wall = clock.wallAt(moment);
           const wanted = planned * DAY_MS + minute * 60_000;
           const shown = clock.momentsOf(wanted);
-          // If the time occurs twice, the first one is used; if it is skipped, the moment of the
-          // clock change.
+          // If the time occurs twice, the first occurrence is used; if it is skipped, the moment of
+          // the clock change is used.
           expect(shown[0] ?? moment).toBe(moment);
           if (shown.length === 0) expect(wall).toBeGreaterThan(wanted);
           planned += days;

@@ -14,7 +14,7 @@ export function formatStoredWall(wall: number): string {
 
 /**
  * Adds days or months to a local time (ms as if UTC). In a shorter month, the 31st becomes the last
- * day.
+ * day of the month.
  */
 export function addToWallTime(
   wall: number,
@@ -45,7 +45,7 @@ export function findNextOnCalendar(timetable: CalendarTimetable, after: number):
 }
 
 const MAX_DAYS = { day: 1, month: 31 } as const;
-/** More days than a clock is set forward or back. */
+/** A number of days by which a clock is never wrong. */
 const SPARE_DAYS = 2;
 
 /** Returns an index whose time is close to the wanted time, but not later. */
@@ -55,8 +55,8 @@ function estimateIndexBefore({ unit, count }: CalendarTimetable, passedMs: numbe
 }
 
 /**
- * Returns the same timetable, counted from a time in the past. Otherwise a start time that was
- * stored while the clock was ahead would delay all runs until then.
+ * Returns the same timetable, counted from a time in the past. A start time that was stored while
+ * the clock was ahead would otherwise delay all runs until then.
  */
 export function shiftStartBefore(timetable: CalendarTimetable, now: number): CalendarTimetable {
   const { unit, count, from, timeZone } = timetable;

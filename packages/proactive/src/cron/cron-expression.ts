@@ -20,8 +20,8 @@ export interface CronPattern {
 }
 
 /**
- * Parses a cron expression with five fields: numbers, names, ranges, steps and lists. Returns an
- * explanation if that fails.
+ * Parses a cron expression with five fields, which may contain numbers, names, ranges, steps and
+ * lists. Returns an explanation if the expression is invalid.
  */
 export function readCronExpression(written: string): CronPattern | string {
   const expression = written.trim();

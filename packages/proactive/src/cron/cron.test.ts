@@ -52,7 +52,7 @@ describe('a job that is due', () => {
     expect(await look()).toHaveLength(1);
   });
 
-  it('[H08] is not lost if the process dies before it has woken a worker', async () => {
+  it('[H08] is not lost if the process dies before it wakes a worker', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     scene.at('2026-11-22T08:00:00Z');
@@ -66,7 +66,7 @@ describe('a job that is due', () => {
     expect(await scene.run()).toBeNull();
   });
 
-  it('[H08] runs once after a long sleep, keeps its schedule, and states that it is late', async () => {
+  it('[H08] runs once after a long sleep, keeps its schedule, and says that it is late', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     await scene.add({ task: 'Call Bo.', at: '2026-11-21 18:00' });
@@ -109,7 +109,7 @@ describe('a job whose requester’s permissions have changed', () => {
     expect((await scene.run())?.messages[0]?.fromOwner).toBeUndefined();
   });
 
-  it('[F05] waits and states the reason if the requester may no longer write, and runs once when they may again', async () => {
+  it('[F05] waits and reports the reason if the requester may no longer write, and runs once when they may again', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call Bo.', at: 'in 10 min' });
     const before = scene.people.senderNow;
@@ -140,7 +140,7 @@ describe('a job whose requester’s permissions have changed', () => {
 const WELCOME = { isOwner: true, conversationId: 'test:default:c', refusal: null };
 
 describe('a job that fails', () => {
-  it('[H08] is retried with growing delays if it is one-off, then abandoned with one notice', async () => {
+  it('[H08] is retried with growing delays if it is one-off, and then abandoned with one notice', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call Bo.', at: 'in 10 min' });
     const tries: number[] = [];
@@ -199,7 +199,7 @@ describe('a clock that is set back', () => {
     expect((await look()).join()).toContain('good morning');
   });
 
-  it('[H08] leaves each day with one run, across any clock changes and process restarts', async () => {
+  it('[H08] runs once a day, across any clock changes and process restarts', async () => {
     const step = fc.integer({ min: 1, max: 700 });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {

@@ -3,7 +3,7 @@ import type { CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import type { CronServices, JobView } from './job-view.ts';
 
-/** The maximum number of runs that are settled, and of jobs that are started, per poll. */
+/** The maximum number of runs to settle, and of jobs to start, per poll. */
 const [MAX_SETTLED, MAX_STARTED] = [50, 20];
 
 export type Cron = ReturnType<typeof createCron>;
@@ -52,12 +52,12 @@ export function createCron(deps: CronServices) {
   };
 }
 
-/** A job that cannot be updated must not prevent the others from running. */
+/** A job that cannot be updated must not prevent other jobs from running. */
 async function compareZones(deps: CronServices, jobs: readonly CronJob[]): Promise<void> {
   if (jobs.length === 0) return;
   try {
     await (await import('./zone-change.ts')).compareZones(deps, jobs);
   } catch (error) {
-    deps.log.error({ reason: reasonOf(error) }, 'the zones of jobs could not be compared');
+    deps.log.error({ reason: reasonOf(error) }, 'the time zones of jobs could not be compared');
   }
 }

@@ -35,7 +35,7 @@ export interface JobView extends Pick<CronJob, ShownJobFields> {
    */
   readonly chat: string;
   readonly chatTitle: string;
-  /** The next few runs; empty unless the job is enabled. */
+  /** The next few runs; empty if the job is not enabled. */
   readonly next: readonly number[];
   /** The timetable in the form in which a person would write it. */
   readonly written: Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone' | 'format'>;
@@ -65,7 +65,7 @@ export async function toJobView(
   };
 }
 
-/** The time zone of a timetable, if it has a dedicated one. */
+/** A timetable's time zone, if the timetable has its own. */
 export function getZone(timetable: Timetable): string | undefined {
   return timetable.kind === 'every' ? undefined : timetable.timeZone;
 }
@@ -117,7 +117,7 @@ export interface DueRun {
 
 /**
  * Formats the message that starts the turn for a job. The message is marked once (G08), and each
- * line of the task is quoted, so that no line looks like text from Parley or from a person (P18).
+ * line of the task is quoted, so that it cannot look like text from Parley or from a person (P18).
  */
 export function formatDueMessage(
   { id, title, task }: Pick<CronJob, 'id' | 'title' | 'task'>,
@@ -159,8 +159,8 @@ const UNITS = [
 ] as const;
 
 /**
- * Describes a timetable for people and models. One-off jobs are shown in `timeZone` unless the job
- * has a dedicated one.
+ * Describes a timetable for people and models. One-off jobs are shown in `timeZone`, unless the job
+ * has its own time zone.
  */
 export function describeTimetable(timetable: Timetable, timeZone: string): string {
   switch (timetable.kind) {
@@ -221,7 +221,7 @@ function formatLength(ms: number, units: readonly (typeof UNITS)[number][] = UNI
 
 export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'cronJobs' | 'links' | 'retention'>;
-  /** Returns the time zone of an agent (F14), used for all times that name none. */
+  /** Returns an agent's time zone (F14), which is used for all times that do not name one. */
   readonly timeZoneOf: (agent: string | undefined) => string;
   /**
    * Returns the current permissions that a job's requester has with its agent; null if their
@@ -237,14 +237,14 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
     readonly minMinutes: number;
   };
   readonly newCode: () => string;
-  /** Called after a change to the jobs, so that the schedule is reloaded. */
+  /** Called after jobs have changed, so that the schedule is reloaded. */
   readonly planned: () => Promise<void>;
   readonly wake: (conversationId: string) => Promise<void>;
   /** Notifies a job's chat, with the system mark (G08) and once per key. */
   readonly notify: (job: CronJob, key: string, text: string) => Promise<void>;
   /**
    * Asks an agent's owner in their direct chat, with the system mark and once per key. Returns
-   * false if no owner has a direct chat yet. Absent in processes that ask no questions.
+   * false if no owner has a direct chat yet. Absent in processes that do not ask questions.
    */
   readonly askOwner?: (question: OwnerQuestion) => Promise<boolean>;
 }

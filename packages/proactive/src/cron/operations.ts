@@ -14,15 +14,15 @@ import type { FindTarget } from '../alerts.ts';
 import type { Cron } from './cron.ts';
 import { formatJob } from './job-view.ts';
 
-/**
- * The jobs of all agents, and the chats to which the operator of the installation can assign them
- * (H08).
- */
+/** The jobs of all agents, and the chats to which the operator can assign them (H08). */
 export interface OperatorCron extends Pick<Cron, 'ask' | 'views'> {
   /** The chats named in the settings. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly serves: (channel: string, account: string) => boolean;
-  /** Finds a chat for an agent's job. Throws ParleyError if the settings have no such agent. */
+  /**
+   * Finds a chat for an agent's job. Throws ParleyError if the settings do not contain such an
+   * agent.
+   */
   readonly findTarget: (agent: string | undefined) => FindTarget;
   /** Returns the agent that answers such a message; undefined for the default agent. */
   readonly agentAt: (message: InboundMessage) => string | undefined;
@@ -41,7 +41,7 @@ const Job = {
     z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone', 'format']),
     z.string().optional(),
   ),
-  /** The name of a chat in the settings, or an id such as `telegram:-100`. */
+  /** The name of a chat in the settings, or a chat id such as `telegram:-100`. */
   to: z.string().optional(),
 };
 
@@ -98,7 +98,10 @@ async function performCronOrder(cron: OperatorCron, order: CronOrder) {
   return unwrapAnswer('job-refused', await cron.ask(order, { kind: 'operator' }));
 }
 
-/** Finds the chat for a job that the operator adds. In a group the job belongs to no member. */
+/**
+ * Finds the chat for a job that the operator adds. In a group, the job does not belong to any
+ * member.
+ */
 async function findJobPlace(cron: OperatorCron, agent: string | undefined, to = '') {
   const findTarget = cron.findTarget(agent);
   const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });

@@ -21,7 +21,9 @@ const WAIT_MS = 15 * MINUTE_MS;
  */
 const MAX_RUN_MS = 6 * 60 * MINUTE_MS;
 
-/** Starts a run of each due job. A job that cannot start is postponed and does not block others. */
+/**
+ * Starts a run of each due job. A job that cannot start is postponed and does not block other jobs.
+ */
 export async function fireDueJobs(deps: CronServices, due: readonly CronJob[]): Promise<void> {
   const { store, clock, log } = deps;
   for (const job of due) {
@@ -48,7 +50,7 @@ async function fireDueJob(deps: CronServices, job: CronJob): Promise<void> {
   // Missed runs are merged into one run, after which a one-off job is done.
   const nextAt = job.timetable.kind === 'once' ? null : findNextTime(job.timetable, now);
   if (isRunInProgress(job, now) && nextAt !== null) {
-    log.info({ job: job.id }, 'a job is skipped once: its last run is not over yet');
+    log.info({ job: job.id }, 'a job was skipped once because its last run has not finished');
     await store.cronJobs.postpone(job, nextAt);
     return;
   }
@@ -65,7 +67,7 @@ function isRunInProgress({ lastAt, lastOutcome }: CronJob, now: number): boolean
 }
 
 /**
- * The time for which a run was scheduled. A one-off job keeps its original time even if it was
+ * The time for which the run was scheduled. A one-off job keeps its original time even if it was
  * postponed several times.
  */
 function getDueTime({ timetable, nextAt }: CronJob, now: number): number {
@@ -83,7 +85,7 @@ export async function settleRuns(
     if (gaveUp) {
       const failures = change.failures ?? job.failures;
       log.warn({ job: job.id, failures }, 'a job has failed too often');
-      // The notice is sent before the failure is recorded: after a crash between the two, the same
+      // The notice is sent before the failure is recorded. After a crash between the two, the
       // notice is sent again and deduplicated by its key.
       await notify(job, `cron:${job.id}:${job.lastAt}`, formatGaveUp({ ...job, failures }));
     }
@@ -96,16 +98,16 @@ const DELAYS_MIN = [1, 5, 15, 60];
 /** After this many consecutive failures a repeating job is paused and a one-off job ends. */
 const MAX_FAILURES = DELAYS_MIN.length + 1;
 
-/** How a completed run changes its job. `gaveUp` means that the chat of the job is notified. */
+/** How a completed run changes its job. `gaveUp` means that the job's chat is notified. */
 interface RunConsequence {
   readonly change: CronChange;
   readonly gaveUp: boolean;
 }
 
 /**
- * Decides how a job continues after a run that completed at `now` (ms). Only failures change the
- * timetable: the delay before the next run grows, but a repeating job still runs only at times in
- * its timetable.
+ * Decides how a job continues after a run that was completed at `now` (ms). Only failures change
+ * the timetable: the delay before the next run grows, but a repeating job still runs only at times
+ * in its timetable.
  */
 function decideAfterRun(
   job: Pick<CronJob, 'timetable' | 'state' | 'failures'>,
@@ -115,7 +117,7 @@ function decideAfterRun(
   if (outcome !== 'failed') return { change: { failures: 0 }, gaveUp: false };
   const failures = job.failures + 1;
   const isOnce = job.timetable.kind === 'once';
-  // A person has paused the job meanwhile, so it stays paused.
+  // A person paused the job in the meantime, so it stays paused.
   if (job.state === 'paused') return { change: { failures }, gaveUp: false };
   if (failures >= MAX_FAILURES) {
     return { change: { failures, state: isOnce ? 'over' : 'paused' }, gaveUp: true };
@@ -147,15 +149,16 @@ export async function correctTimes(
     const corrected = computeCorrectedTime(job, now);
     if (corrected === null) continue;
     const { nextAt, timetable } = corrected;
-    log.warn({ job: job.id, nextAt }, 'the clock was set back; the time of a job is corrected');
+    log.warn({ job: job.id, nextAt }, "the clock was set back; a job's next run is corrected");
     if (timetable !== job.timetable) await store.cronJobs.change(job.id, { timetable });
     await store.cronJobs.postpone(job, nextAt);
   }
 }
 
 /**
- * Returns the new time (ms) of a job whose time was computed with a wrong clock; null if the time
- * is kept. A job scheduled for a certain hour does not run again if that hour or day occurs twice.
+ * Returns the new time (ms) of a job whose time was computed with a wrong clock; returns null if
+ * the time is kept. A job scheduled for a certain hour does not run again if that hour or day
+ * occurs twice.
  */
 function computeCorrectedTime(
   { state, timetable, nextAt, lastAt, createdAt }: CronJob,
@@ -184,8 +187,8 @@ function computeCorrectedTime(
 
 /**
  * Creates the message that starts a run: in the chat that requested the job and from the person who
- * requested it, so that the turn has their facts and current permissions (W02). The message id is
- * derived from the job and its time.
+ * requested it, so that their details and current permissions apply to the turn (W02). The message
+ * id is derived from the job and its time.
  */
 function createCronMessage(job: CronJob, sender: CurrentSender, due: DueRun): AdmittedMessage {
   const { origin, route } = job;
@@ -195,7 +198,7 @@ function createCronMessage(job: CronJob, sender: CurrentSender, due: DueRun): Ad
     route,
     receivedAt: due.now,
     fromOwner: isOwner && job.fromOwner && origin.chat.type === 'direct',
-    reason: `the time of the job ${job.id} had come`,
+    reason: `job ${job.id} came due`,
     message: {
       ...origin,
       messageId: createJobMessageId(job),

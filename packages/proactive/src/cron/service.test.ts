@@ -13,7 +13,7 @@ async function words(by = createWriter('1')): Promise<string> {
 }
 
 describe('the cron service', () => {
-  it('[H08] states when a new job will run, and adds it once per call', async () => {
+  it('[H08] reports when a new job will run, and adds it once per call', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const by = createWriter('1');
@@ -35,7 +35,7 @@ describe('the cron service', () => {
     expect(JSON.stringify(await scene.job('J1'))).not.toContain('heron');
   });
 
-  it('[H08] changes nothing by listing and showing', async () => {
+  it('[H08] does not change jobs when it lists or shows them', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const before = await scene.job('J1');
@@ -45,7 +45,7 @@ describe('the cron service', () => {
     expect(await scene.job('J1')).toEqual(before);
   });
 
-  it('[H08] states the limits if there are too many jobs', async () => {
+  it('[H08] reports the limits if there are too many jobs', async () => {
     scene = await openCronScene();
     for (let count = 0; count < 3; count += 1) await scene.add(DAILY);
     expect(await scene.add(DAILY)).toBe(
@@ -110,7 +110,7 @@ describe('the cron service', () => {
     expect(await words()).not.toContain('JSON');
   });
 
-  it('[D13] refuses a format whose check could take forever', async () => {
+  it('[D13] refuses a response format that could take forever to check', async () => {
     scene = await openCronScene();
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const said = await scene.add({ ...DAILY, format: JSON.stringify(schema) });
@@ -125,7 +125,7 @@ describe('the cron service', () => {
     await scene.schedule.runDue();
     scene.later(8 * 24 * 60);
     await scene.add(DAILY);
-    // A clock that is a week ahead proves nothing, so ages count only up to the time of the last
+    // A clock that is a week ahead is not proof, so ages count only up to the time of the last
     // retention run.
     expect(await words()).toContain('Call.');
     await scene.countAges();
@@ -154,7 +154,7 @@ describe('a job on the page', () => {
     expect(timesOf(await scene.views())).toEqual(timesOf(before));
   });
 
-  it('[H08] [U03] can be moved to another chat, from the next run on and with the permissions of its requester', async () => {
+  it('[H08] [U03] can be moved to another chat, which takes effect from the next run with the permissions of its requester', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const by = createWriter('2', 'g');
@@ -173,7 +173,7 @@ describe('a job on the page', () => {
 });
 
 describe('access to jobs', () => {
-  it('[W02] is limited to the jobs of the person’s chat, and for an owner in a direct chat to all their own jobs', async () => {
+  it("[W02] is limited to the jobs in the person's chat, and for an owner in a direct chat, to all of the owner's jobs", async () => {
     scene = await openCronScene('everyone');
     await scene.add({ ...DAILY, title: 'private' });
     await scene.add({ ...DAILY, title: 'group' }, createWriter('1', 'g', 'guest'));
@@ -197,7 +197,7 @@ describe('access to jobs', () => {
     expect(await words({ ...asker, reader })).toBe('There are no jobs.');
   });
 
-  it('[H08] lets only owners create jobs, unless the settings say otherwise', async () => {
+  it('[H08] allows only owners to create jobs, unless the settings say otherwise', async () => {
     scene = await openCronScene();
     expect(await scene.add(DAILY, createWriter('2', 'b', 'guest'))).toContain('cron.who: everyone');
     expect(await scene.add(DAILY, createWriter('1', 'g', 'guest'))).toBe('J2');

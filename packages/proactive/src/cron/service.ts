@@ -91,7 +91,7 @@ async function addCronJob(
 }
 
 const ONLY_OWNERS =
-  'Only the people this agent belongs to may schedule jobs. The setting cron.who: everyone allows others, too.';
+  'Only the owners of this agent may schedule jobs. To allow others, set cron.who: everyone.';
 
 function createAddedAnswer({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
   const { timetable } = job;
@@ -217,7 +217,7 @@ async function applyJobChange(
 const MAX_TITLE = 80;
 const MAX_TASK = 4_000;
 
-/** Creates a job. Only chat and sender of the requesting message are stored. */
+/** Creates a job. Only the chat and sender of the requesting message are stored. */
 function createJob(
   { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
   id: string,
@@ -261,7 +261,7 @@ function getJobPlace(
 type MessageWithFormat = Pick<InboundMessage, 'responseFormat'>;
 
 /**
- * Parses the JSON format for a job's answers: the given text, otherwise the format in `before`.
+ * Parses the JSON format for a job's answers: the given text, or else the format in `before`.
  * Returns an explanation if it is invalid.
  */
 function readFormat(

@@ -102,7 +102,7 @@ function times(expression: string, timeZone: string, from: string, count: number
 }
 
 describe('the next time of a job', () => {
-  it('[H08] occurs once for a one-off job', () => {
+  it('[H08] is reached only once for a one-off job', () => {
     expect(findNextTime({ kind: 'once', at: 5 }, 4)).toBe(5);
     expect(findNextTime({ kind: 'once', at: 5 }, 5)).toBeNull();
   });
@@ -113,9 +113,12 @@ describe('the next time of a job', () => {
     [109, 110],
     [110, 120],
     [1005, 1010],
-  ])('[H08] of an interval is computed without a burst: after %d at %d', (after, next) => {
-    expect(findNextTime({ kind: 'every', ms: 10, from: 100 }, after)).toBe(next);
-  });
+  ])(
+    '[H08] for an interval is the next multiple, without a burst of missed runs: after %d at %d',
+    (after, next) => {
+      expect(findNextTime({ kind: 'every', ms: 10, from: 100 }, after)).toBe(next);
+    },
+  );
 
   it.each([
     [
@@ -185,7 +188,7 @@ describe('the next time of a job', () => {
     expect(findNextTime({ kind: 'cron', expression, timeZone: 'UTC' }, 0)).toBeNull();
   });
 
-  it('[H08] of a daily job occurs once a day, in every zone', () => {
+  it('[H08] for a daily job is reached once a day, in every zone', () => {
     const minute = fc.integer({ min: 0, max: 59 });
     const hour = fc.integer({ min: 0, max: 23 });
     const from = fc.integer({ min: at('2020-01-01'), max: at('2030-01-01') });

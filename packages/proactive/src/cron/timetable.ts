@@ -21,7 +21,7 @@ export interface ReadTimetable {
 }
 
 const MINUTE_MS = 60_000;
-/** How many runs are checked for two that are too close to each other. */
+/** How many runs are checked for pairs that are too close together. */
 const LOOK_AHEAD = 12;
 
 /** Parses a written timetable. Returns an explanation with an example if it is not recognized. */
@@ -31,7 +31,7 @@ export function readTimetable(
 ): ReadTimetable | string {
   const timeZone = written.timeZone?.trim() || rules.timeZone;
   if (!isTimeZone(timeZone)) {
-    return `${JSON.stringify(timeZone)} is not a time zone. Give its IANA name, such as Europe/Vienna or America/New_York.`;
+    return `${JSON.stringify(timeZone)} is not a time zone. Use an IANA name, such as Europe/Vienna or America/New_York.`;
   }
   const { at, every, cron } = written;
   const given = [at, every, cron].filter((one) => one !== undefined);
@@ -102,8 +102,8 @@ function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | s
   if (unit === 'days' && count === 7) {
     return { kind: 'cron', expression: `${time} * * ${new Date(wall).getUTCDay()}`, ...named };
   }
-  // Counted from today even if today's time has passed, so that a job created on the 31st runs on
-  // the last day of each month.
+  // Days are counted from today even if today's time has passed, so that a job created on the 31st
+  // runs on the last day of each month.
   const today = Math.floor(wall / DAY_MS) * DAY_MS + minutes * MINUTE_MS;
   const isTomorrow = unit === 'days' && at !== undefined && today <= wall;
   const from = formatStoredWall(isTomorrow ? today + DAY_MS : today);
@@ -126,7 +126,7 @@ function checkTimetable(
   return { timetable, nextAt };
 }
 
-/** Returns the next few times in a timetable (ms); fewer if there are no more. */
+/** Returns the next few times in a timetable (ms), or fewer if there are no more. */
 export function listNextTimes(
   timetable: Timetable,
   after: number,
@@ -165,8 +165,8 @@ function parseZonelessMoment(text: string, now: number): number | null {
 }
 
 /**
- * Converts a local time to a moment (ms); null if it is not a time. A bare time means its next
- * occurrence, and a skipped time means the end of the skipped hour.
+ * Converts a local time to a moment (ms); null if it is not a time. A time without a date means its
+ * next occurrence, and a skipped time means the end of the skipped hour.
  */
 function readLocalTime(written: string, timeZone: string, now: number): number | null {
   const text = written.trim();
@@ -187,8 +187,8 @@ function readDelay(text: string, now: number): number | null {
 }
 
 /**
- * Parses `in 2 days` or `in a month at 9:00`: counted on the calendar, at the current time of day
- * if none is given.
+ * Parses `in 2 days` or `in a month at 9:00`, counted on the calendar and at the current time of
+ * day if no time is given.
  */
 function parseDaysFromNow(text: string, timeZone: string, now: number): number | null {
   const interval = readInterval(getTextAfterIn(text));
@@ -247,14 +247,14 @@ function toNumberOrNull(value: number): number | null {
 }
 
 const HOUR_MS = 60 * 60_000;
-/** A time span (ms) that is longer than clocks are set back. */
+/** A time span (ms) by which clocks are never set back. */
 const BACK_MS = 3 * HOUR_MS;
 
 /**
  * Returns a job's next time after a given moment (ms); null if there is none or its expression is
  * invalid. A run at a skipped time takes place at the end of the skipped hour; a run on a skipped
- * date, on the next day. In a doubled hour, a job scheduled for certain hours runs in the first
- * one, and a job scheduled for every hour in both.
+ * date, on the next day. In a repeated hour, a job scheduled for certain hours runs only the first
+ * time, and a job scheduled for every hour runs both times.
  * @throws Throws RangeError for an unknown time zone.
  */
 export function findNextTime(timetable: Timetable, after: number): number | null {
@@ -286,7 +286,7 @@ function findNextRun(cron: CronPattern, clock: ZoneClock, after: number): number
     const moments = clock.momentsOf(next);
     const first = moments[0] ?? clock.plannedMomentOf(next);
     if (best !== null && first >= best) return best;
-    // A job scheduled for every hour runs again soon, so skipped runs are not made up for.
+    // A job scheduled for every hour runs again soon, so its skipped runs are not made up for.
     const wanted = everyHour ? moments : [first];
     const due = wanted.find((moment) => moment > after);
     if (due !== undefined) best = Math.min(best ?? due, due);
@@ -295,7 +295,8 @@ function findNextRun(cron: CronPattern, clock: ZoneClock, after: number): number
 }
 
 /**
- * Returns the next local time that matches the expression; null if there is none, as for 31 April.
+ * Returns the next local time that matches the expression, or null if there is none, for example
+ * for 31 April.
  */
 function findNextWall(walls: CronExpression): number | null {
   try {

@@ -67,7 +67,7 @@ describe('a change of an agent’s time zone', () => {
     expect(await nextOf('J2')).toBe('2026-11-23T23:00');
     expect(await nextOf('J3')).toBeNull();
     expect((await scene.job('J3')).timetable).toMatchObject({ timeZone: NEW_YORK });
-    expect(await started.decideZone(undefined, 'move')).toContain('No job waits');
+    expect(await started.decideZone(undefined, 'move')).toContain('No jobs are waiting');
     scene.later(60);
     await restart(NEW_YORK);
     expect(scene.asked).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('a change of an agent’s time zone', () => {
     expect(await nextOf('J1')).toBe('2026-11-23T14:00');
   });
 
-  it('[H08] with "keep" keeps the old zone permanently, and a later change causes no question about these jobs', async () => {
+  it('[H08] with "keep" keeps the old zone permanently, and a later change does not cause a question about these jobs', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     const started = await restart(NEW_YORK);
@@ -98,7 +98,7 @@ describe('a change of an agent’s time zone', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('[H08] cannot be decided with a button of an earlier change', async () => {
+  it('[H08] cannot be decided with a button from an earlier question', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     await restart(NEW_YORK);
@@ -110,7 +110,7 @@ describe('a change of an agent’s time zone', () => {
     expect((await scene.job('J1')).timetable).toMatchObject({ timeZone: 'Europe/Berlin' });
   });
 
-  it('[H08] asks nothing about a job with its own zone, or when the old zone returns', async () => {
+  it('[H08] does not ask about a job with its own zone, or when the old zone returns', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Tokyo opens.', every: 'daily at 9:00', timeZone: 'Asia/Tokyo' });
     await restart(NEW_YORK);
@@ -128,7 +128,7 @@ describe('a change of an agent’s time zone', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('[H08] is asked about at a later start if the owner has no chat yet', async () => {
+  it('[H08] asks at a later start if the owner has no chat yet', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: 'daily at 9:00' });
     scene.zone.hasOwner = false;
@@ -138,7 +138,7 @@ describe('a change of an agent’s time zone', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('[H08] gives jobs of an older version the agent’s zone, and turns their days into calendar days', async () => {
+  it("[H08] assigns the agent's zone to jobs from an older version, and turns their days into calendar days", async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '48 hours' });
     await scene.add({ task: 'Daily.', cron: '0 9 * * *' });

@@ -6,7 +6,7 @@ import { type CronServices, describeTimetable, type OwnerQuestion } from './job-
 import { findNextTime, runsEveryHour } from './timetable.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** The maximum number of jobs named in a question; the others are counted. */
+/** The maximum number of jobs named in a question; the remaining jobs are only counted. */
 const MAX_NAMED = 8;
 
 /** A job with local times, and their time zone. */
@@ -42,7 +42,7 @@ export async function compareZones(deps: CronServices, jobs: readonly CronJob[])
 
 /**
  * A job with a zone for its local times. An older version stored intervals of days as hours,
- * without a zone; those are converted.
+ * without a zone; this function converts them.
  */
 async function toZonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | null> {
   const { timetable } = job;
@@ -77,13 +77,13 @@ async function askAboutZone(deps: CronServices, group: readonly ZonedJob[]): Pro
   if (first === undefined || deps.askOwner === undefined) return;
   const agent = getConversationAgent(first.job.conversationId);
   const change = { from: first.timetable.timeZone, to: deps.timeZoneOf(agent) };
-  // The question is sent before the jobs are marked: after a crash between the two, the same
-  // question is deduplicated by its key.
+  // The question is sent before the jobs are marked. After a crash between the two, the question is
+  // sent again and deduplicated by its key.
   const isAsked = await deps.askOwner({
     agent,
     ...createZoneQuestion(group, change, deps.clock()),
   });
-  deps.log.info({ ...change, jobs: group.length, isAsked }, 'the time zone of an agent changed');
+  deps.log.info({ ...change, jobs: group.length, isAsked }, "an agent's time zone has changed");
   if (!isAsked) return;
   for (const { job, timetable } of group) {
     await deps.store.cronJobs.change(job.id, {
@@ -113,8 +113,8 @@ function createZoneQuestion(
     [...named, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
     `\`/zone move\` keeps the local time of ${them}, now in ${to}; \`/zone keep\` leaves ${them} in ${from}. Without an answer nothing changes.`,
   ].join('\n\n');
-  // The key includes the day, because a zone may change to another one, back, and to that one
-  // again.
+  // The key includes the day, because a zone may be changed, changed back, and changed again in the
+  // same way.
   const key = `zone:${group.map(({ job }) => job.id).join()}:${from}:${to}:${Math.floor(now / DAY_MS)}`;
   const buttons = [
     { label: 'Move', data: `/zone move ${to}` },
@@ -124,7 +124,7 @@ function createZoneQuestion(
 }
 
 /**
- * Runs the command `/zone`. `argument` is `move` or `keep`, followed by the zone named in the
+ * Runs the `/zone` command. `argument` is `move` or `keep`, followed by the zone named in the
  * question if its button was pressed.
  */
 export async function answerZone(
@@ -135,12 +135,13 @@ export async function answerZone(
   const now = deps.timeZoneOf(agent);
   const open = await listUndecidedJobs(deps, agent, now);
   const [, action, asked] = /^(move|keep)\b[.!]?(?:\s+(\S+))?$/i.exec(argument.trim()) ?? [];
-  if (open.length === 0) return `My time zone is ${now}. No job waits for a decision about it.`;
+  if (open.length === 0)
+    return `My time zone is ${now}. No jobs are waiting for a decision about it.`;
   if (action === undefined) {
-    return `My time zone is ${now}. ${formatCounted(open.length, 'job')} made in another one: \`/zone move\` keeps the local time, now in ${now}, and \`/zone keep\` keeps the old zone.`;
+    return `My time zone is ${now}. ${formatCounted(open.length, 'job')} from another time zone: \`/zone move\` keeps the local time, now in ${now}, and \`/zone keep\` keeps the old zone.`;
   }
   if (asked !== undefined && asked !== now) {
-    return `My time zone is now ${now}, not ${asked}: use \`/zone move\` or \`/zone keep\` to decide about that.`;
+    return `My time zone is now ${now}, not ${asked}. Use \`/zone move\` or \`/zone keep\` to decide about ${now}.`;
   }
   const isMove = action.toLowerCase() === 'move';
   for (const zoned of open) await (isMove ? moveJob(deps, zoned, now) : keepJobZone(deps, zoned));

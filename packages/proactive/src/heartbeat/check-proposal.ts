@@ -2,7 +2,7 @@ import { isParleyForm, readTasks } from './read-tasks.ts';
 import { describeSchedule, describeTaskProblem } from './task.ts';
 import { readTimes } from './times.ts';
 
-/** The maximum share of missing words, because times and rules may be phrased differently. */
+/** The maximum share of missing words, because times and rules may be reworded. */
 const LOST_SHARE = 0.3;
 
 /**
@@ -16,18 +16,18 @@ export function checkProposal(before: string, after: string) {
   const refusal = !isParleyForm(after)
     ? 'it is not in Parley’s form'
     : tasks.length === 0
-      ? 'it has no task'
+      ? 'it does not contain a task'
       : stopped !== undefined
         ? describeTaskProblem(stopped)
         : lost.length > words * LOST_SHARE
-          ? `${lost.length} of ${words} words of the tasks are not in it`
+          ? `${lost.length} of ${words} words in the tasks are missing`
           : null;
   const shown = tasks.map((task) => ({ name: task.name, schedule: describeSchedule(task) }));
   return { tasks: shown, problems: problems.map(describeTaskProblem), lost, refusal };
 }
 
 /**
- * Returns words from the tasks and rules of one file that are missing in the other; times may be
+ * Returns words from one file's tasks and rules that are missing in the other file; times may be
  * written differently.
  */
 function findLostWords(before: string, after: string) {
@@ -41,7 +41,7 @@ function findLostWords(before: string, after: string) {
   return { words: words.size, lost: [...words].filter((word) => !kept.has(word)) };
 }
 
-/** Chinese has no spaces, so each pair of characters counts as a word. */
+/** Chinese is written without spaces, so each pair of characters counts as a word. */
 function listComparableWords(text: string): readonly string[] {
   const latin = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   return latin.flatMap((word) => {

@@ -116,7 +116,7 @@ describe('a HEARTBEAT.md written for another agent', () => {
     expect(read.tasks.map((task) => [task.name, describeSchedule(task)])).toEqual(tasks);
   });
 
-  it.each(FORMS)('[H11] [W01] written as %s loses no text', (_form, text) => {
+  it.each(FORMS)('[H11] [W01] written as %s does not lose any text', (_form, text) => {
     const { tasks, context = '' } = readTasks(text);
     const texts = tasks.map(({ name, instruction }) => `${name}\n${instruction}`);
     const said = [...texts, context].join('\n');
@@ -129,7 +129,7 @@ describe('a HEARTBEAT.md written for another agent', () => {
     }
   });
 
-  it('[H11] keeps text for all tasks as the context of the file, not in any task', () => {
+  it("[H11] keeps text that applies to all tasks as the file's context, not in any task", () => {
     const { tasks, context } = readTasks(FORMS[3]?.[1] ?? '');
     expect(context).toContain('stay quiet');
     for (const { instruction } of tasks) expect(instruction).not.toContain('stay quiet');
@@ -145,13 +145,13 @@ describe('a HEARTBEAT.md written for another agent', () => {
     expect(after?.context).not.toBe(before?.context);
   });
 
-  it('[H01] runs no task more often than the minimum interval', () => {
+  it('[H01] never runs a task more often than the minimum interval allows', () => {
     const { tasks, problems } = readTasks('- Board: every 2 minutes\n- Pumps: hourly\n');
     expect(tasks.map(describeSchedule)).toEqual(['every 5 min', 'every hour']);
     expect(problems.map(({ line, effect }) => [line, effect])).toEqual([[1, 'note']]);
   });
 
-  it('[H02] is parsed from any lines, and each of its tasks can run', () => {
+  it('[H02] can be parsed from any lines, and each of its tasks can run', () => {
     const lines = fc.constantFrom(
       ...[
         '# a',

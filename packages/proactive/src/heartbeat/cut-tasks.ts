@@ -24,7 +24,7 @@ import {
   toSchedule,
 } from './times.ts';
 
-/** The name of a task that consists of the whole file. */
+/** The name of a task that covers the whole file. */
 export const PROSE_TASK = 'heartbeat';
 const TIMES_FORM = 'a time such as "every 2 h, 9:00-21:00", "daily at 8:00" or "Monday at 10:00"';
 
@@ -43,8 +43,9 @@ interface FoundTask {
 
 /**
  * Finds the tasks in a file written for another agent (H11): the entries in OpenClaw's `tasks:`
- * block, otherwise headings and list items with a time, including everything below them; otherwise
- * the whole file is one task. A file that only explains how to use it has no task.
+ * block, or else headings and list items with a time, including everything below them. If there are
+ * neither, the whole file is one task. A file that only explains how to use it does not contain a
+ * task.
  */
 export function cutTasks(written: readonly FileLine[]): ParsedTasks {
   const all = removeUsageSentences(written);
@@ -80,8 +81,8 @@ function toFoundTask({ line, title, text, times }: BlockTask): FoundTask {
 }
 
 /**
- * Returns the task in a part, or none if its time is not recognized. Reports problems with its
- * times.
+ * Returns the task in a part, or nothing if its time is not recognized. Reports problems with the
+ * part's times.
  */
 function createTask(
   { part, text, times }: FoundTask,
@@ -103,7 +104,7 @@ function createTask(
     const { hours: _, ...own } = inner.times?.times ?? {};
     const isSame = isDeepStrictEqual(own, { cadence: schedule.cadence });
     if (Object.keys(own).length === 0 || isSame || readTimesLabel(inner)) continue;
-    note(inner.number, inner.title, 'one time for all of a task; this line is a part of it');
+    note(inner.number, inner.title, 'one time for a whole task; this line is part of a task');
   }
   return [{ name, line: part.number, ...schedule, instruction: text }];
 }
@@ -128,7 +129,7 @@ function listTasksBelow(part: OutlinePart, outer: LineTimes): readonly FoundTask
   });
 }
 
-/** Whether a part contains an instruction, rather than only a time. */
+/** Whether a part contains an instruction rather than only a time. */
 function hasInstructions(part: OutlinePart): boolean {
   return listAllBelow(part).some((one) => asksForSomething(one) && readTimesAlone(one) === null);
 }
@@ -147,7 +148,7 @@ function readTimesAlone(one: FileLine | OutlinePart): LineTimes | null {
 
 /**
  * Returns the times in such a line or item, unless it has instructions below it. These times belong
- * to the enclosing part.
+ * to the part that contains the line.
  */
 function readTimesLabel(one: FileLine | OutlinePart): LineTimes | null {
   const times = readTimesAlone(one);
@@ -166,7 +167,8 @@ function readPartTimes(part: OutlinePart): LineTimes | null {
 }
 
 /**
- * Parses the whole file as one task; no task if nothing below the line `start` is an instruction.
+ * Parses the whole file as one task; there is no task if nothing below the line `start` is an
+ * instruction.
  */
 function parseWholeFile(root: OutlinePart, start: number): ParsedTasks {
   const all = listAllBelow(root);
@@ -183,15 +185,15 @@ function parseWholeFile(root: OutlinePart, start: number): ParsedTasks {
       asksForSomething(one) && hasUnkeptTime(isOutlinePart(one) ? one.title : one.text, times),
   );
   if (timed !== undefined && labels.length === 0) {
-    const expected = `times in headings or list items; all of the file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
+    const expected = `times in headings or list items; the whole file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
     problems.push({ ...createNote(timed, expected), task: PROSE_TASK });
   }
   return { tasks, problems };
 }
 
 /**
- * Notes about text outside the tasks that may have been intended as a task: open checkboxes, items
- * in a list where other items are tasks, and sentences with a time.
+ * Lists notes about text outside the tasks that may have been meant as a task: open checkboxes,
+ * items in a list where other items are tasks, and sentences with a time.
  */
 function listNotesOutside(
   part: OutlinePart,
@@ -202,7 +204,7 @@ function listNotesOutside(
   return part.below.flatMap((one) => {
     if (!isOutlinePart(one)) {
       const isTimed = !one.fenced && asksForSomething(one) && hasUnkeptTime(one.text, {});
-      const expected = `${TIMES_FORM} in a heading or list item; here it is context of the tasks`;
+      const expected = `${TIMES_FORM} in a heading or list item; here it is context for the tasks`;
       return isTimed ? [createNote(one, expected)] : [];
     }
     const looksLikeTask =
@@ -210,7 +212,12 @@ function listNotesOutside(
     if (used.has(one)) return [];
     if (!looksLikeTask || readTimes(one.title) !== null || hasTask(one))
       return listNotesOutside(one, used);
-    return [createNote(one, `${TIMES_FORM}; without one it is no task, but context of the others`)];
+    return [
+      createNote(
+        one,
+        `${TIMES_FORM}; without one, this is not a task but context for the other tasks`,
+      ),
+    ];
   });
 }
 
@@ -236,7 +243,7 @@ function joinLineTexts(lines: readonly (string | FileLine | OutlinePart)[]): str
     .trim();
 }
 
-/** Matches a line that announces the tasks of the file below it. */
+/** Matches a line that introduces the tasks listed below it. */
 const MARKER = /^[^#\w]*add\b[^.]{0,30}\btasks?\b[^.]{0,20}\bbelow\b(?: this line)?[^\w]*$/i;
 /** Matches sentences about the file itself in the templates of other agents. */
 const USAGE =
@@ -258,7 +265,7 @@ function removeUsageSentences(lines: readonly FileLine[]): readonly FileLine[] {
 }
 
 /**
- * Returns the label before a colon, otherwise the first words. The name is the key in
+ * Returns the label before a colon, or else the first words. The name is the key in
  * heartbeat-state.json.
  */
 function toShortName(title: string): string {

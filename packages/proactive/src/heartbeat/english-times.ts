@@ -1,5 +1,6 @@
 /**
- * Words for times in other languages, listed after the English word that `readTimes` recognizes.
+ * Words for times in other languages, each listed after the English word that `readTimes`
+ * recognizes.
  */
 const WORDS = `
 every: alle jede jeder jeden jedes cada chaque toutes tous todos todas ogni elke
@@ -23,7 +24,7 @@ const ENGLISH = new Map(
   }),
 );
 
-/** Other forms of times with the equivalent English form, replaced in this order. */
+/** Other ways to write times, with the English equivalent; they are replaced in this order. */
 const FORMS: readonly (readonly [RegExp, string])[] = [
   [/[，、；]/g, ', '],
   [/：(?=\d)/g, ':'],
@@ -95,7 +96,7 @@ export const MARKS = /[*]{2}|[_`]|\*(?=\p{L})|(?<=[\p{L}.:!?)])\*/gu;
 /** Matches addresses, whose numbers are not times: `[News](https://example.org/12:30)`. */
 const ADDRESS = /(?<=\])\([^)\s]*\)|\b\w+:\/\/\S+/g;
 
-/** Translates the times of a line into the English words that `readTimes` recognizes. */
+/** Translates the times in a line into the English words that `readTimes` recognizes. */
 export function translateToEnglish(line: string): string {
   const words = line
     .replace(ADDRESS, (address) => address.replace(/^(?:\w+:\/\/|\(.*)|[\d:]/g, ''))

@@ -16,7 +16,7 @@ async function firstBeat(): Promise<void> {
   await scene.heartbeat.runDue();
 }
 
-/** Advances the clock by half an hour. Returns the task of the started run. */
+/** Advances the clock by half an hour. Returns the task that the started run performs. */
 async function nextBeat(): Promise<string | undefined> {
   scene.later(30);
   await scene.heartbeat.runDue();
@@ -29,7 +29,7 @@ const runs = async () =>
   (await scene.store.heartbeats.recent('main', 99)).map(({ task }) => task).reverse();
 
 describe('a heartbeat', () => {
-  it('[H02] calls no model if there are no tasks, and states the reason', async () => {
+  it('[H02] does not call a model if there are no tasks, and reports the reason', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '# Heartbeat\n<!--\n## mail\n- do: Look.\n-->\n');
     await firstBeat();
@@ -63,7 +63,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('[H10] [P17] previews the instruction that starts it, in the language of USER.md, otherwise of the chat', async () => {
+  it('[H10] [P17] previews the instruction that starts it, in the language of USER.md or else of the chat', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     const theirs = (found: AlertChat | null): AlertChat => {
@@ -88,7 +88,7 @@ describe('a heartbeat', () => {
     }
   });
 
-  it('[H10] [P17] is previewed with an example if no task uses a model', async () => {
+  it('[H10] [P17] previews an example if no task uses a model', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '## memory\n- every: daily at 3:00\n- run: memory-upkeep\n');
     let offered: AlertChat | null = null;
@@ -117,14 +117,14 @@ describe('a heartbeat', () => {
     await scene.heartbeat.runDue();
     for (let minute = 0; minute < 120; minute += 5) {
       scene.later(5);
-      // Each poll uses a new process.
+      // Each poll runs in a new process.
       await scene.twin().runDue();
       await scene.run();
     }
     expect(await runs()).toEqual(['mail', 'mail', 'mail', 'mail']);
   });
 
-  it('[H01] skips no task because the previous heartbeat was late', async () => {
+  it('[H01] does not skip a task because the previous heartbeat was late', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await scene.heartbeat.runDue();
@@ -161,7 +161,7 @@ describe('a heartbeat', () => {
     expect(new Date(next ?? 0).toISOString()).toBe('2026-11-24T10:00:00.000Z');
   });
 
-  it('[H01] continues to run if the clock is set back by a day', async () => {
+  it('[H01] keeps running if the clock is set back by a day', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -177,12 +177,12 @@ describe('a heartbeat', () => {
     await firstBeat();
     scene.later(30);
     await scene.heartbeat.runDue();
-    expect((await scene.heartbeat.status()).plan?.lastReason).toContain('not over yet');
+    expect((await scene.heartbeat.status()).plan?.lastReason).toContain('has not finished yet');
     await scene.run();
     expect(await nextBeat()).toBe('mail');
   });
 
-  it('[H04] runs nothing if no owner could be notified', async () => {
+  it('[H04] does not run if no owner could be notified', async () => {
     scene = await openHeartbeatScene({
       findTarget: async () => ({ kind: 'none', reason: 'no owner has written yet' }),
     });
@@ -203,20 +203,20 @@ describe('a heartbeat', () => {
     expect(await nextBeat()).toBe('calendar');
   });
 
-  it('[H02] calls no model if the check of a task finds nothing new', async () => {
+  it("[H02] does not call a model if a task's check finds nothing new", async () => {
     let inbox = 'two letters';
     scene = await openHeartbeatScene({ checkForNews: seeing(async () => inbox) });
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
     await scene.heartbeat.runDue();
     expect(await nextBeat()).toBe('mail');
     expect(await nextBeat()).toBeUndefined();
-    expect((await scene.heartbeat.status()).plan?.lastReason).toBe('mail: nothing is new');
+    expect((await scene.heartbeat.status()).plan?.lastReason).toBe('mail: there is nothing new');
     inbox = 'three letters';
     expect(await nextBeat()).toBe('mail');
     expect(scene.got('heartbeat-state.json')).not.toContain('letters');
   });
 
-  it('[H02] calls the model if the check fails, and if a person asks', async () => {
+  it('[H02] calls the model if the check fails, or if a person requests the run', async () => {
     scene = await openHeartbeatScene({
       checkForNews: seeing(async () => {
         throw new Error('no such host');
@@ -230,20 +230,20 @@ describe('a heartbeat', () => {
 });
 
 describe('a check that cannot run', () => {
-  it('[H02] does not prevent its task from running, and is reported in the state and once in the log', async () => {
+  it('[H02] does not keep its task from running, and is reported in the state and once in the log', async () => {
     const look = () => Promise.reject(new Error('it must not be tried'));
     scene = await openHeartbeatScene({ checkForNews: { whyNot: () => 'commands are off', look } });
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
     await scene.heartbeat.runDue();
     expect([await nextBeat(), await nextBeat()]).toEqual(['mail', 'mail']);
-    const said = 'HEARTBEAT.md, line 1, mail: it runs without its check, as commands are off.';
+    const said = 'HEARTBEAT.md, line 1, mail: it runs without its check, because commands are off.';
     expect((await scene.heartbeat.status()).problems).toEqual([said]);
     expect(scene.lines.filter((line) => line.includes('without its check'))).toHaveLength(1);
   });
 });
 
 describe('another agent’s HEARTBEAT.md', () => {
-  it('[H11] calls no model if it is an untouched template', async () => {
+  it('[H11] does not call a model if it is an untouched template', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '# Template\n\n```markdown\n# Keep this file empty.\n```\n');
     await firstBeat();
@@ -252,7 +252,7 @@ describe('another agent’s HEARTBEAT.md', () => {
   });
 
   const RULES = '# Heartbeat\nBe brief.\n\n## Pumps (every 2 hours)\n- both of them\n';
-  it('[H11] passes the general text of the file to each run once, beside the task', async () => {
+  it("[H11] passes the file's general text to each run once, together with the task", async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', RULES);
     await firstBeat();
@@ -299,7 +299,7 @@ describe('the owner’s time zone', () => {
     return { timeZone, timeZoneFrom, problems, due: tasks[0]?.next.state };
   };
 
-  it('[H11] comes from USER.md if the settings name none, and applies to hours', async () => {
+  it("[H11] comes from USER.md if the settings do not name one, and applies to the tasks' hours", async () => {
     const found = await zoneOf(true, '- **Name:** Ann\n- **Timezone:** Asia/Tokyo\n');
     expect(found).toEqual({
       ...{ timeZone: 'Asia/Tokyo', timeZoneFrom: 'USER.md', problems: [] },
@@ -308,10 +308,10 @@ describe('the owner’s time zone', () => {
     });
   });
 
-  it('[H11] comes from the settings if they name one, and the source is shown', async () => {
+  it('[H11] comes from the settings if they name one, and its source is shown', async () => {
     const found = await zoneOf(false, '- **Timezone:** Asia/Tokyo\n');
     expect(found).toMatchObject({ timeZone: 'Europe/Berlin', problems: [], due: 'not-yet' });
-    expect(found.timeZoneFrom).toContain('agent.timeZone of the settings');
+    expect(found.timeZoneFrom).toContain('agent.timeZone in the settings');
     expect(found.timeZoneFrom).toContain('Asia/Tokyo');
   });
 
@@ -341,7 +341,7 @@ describe('heartbeat-state.json', () => {
     expect(await nextBeat()).toBe('Email');
   });
 
-  it('[H01] is completed if the process died before writing it', async () => {
+  it('[H01] is completed after the process died before writing it', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -392,7 +392,7 @@ describe('a heartbeat run on request', () => {
     expect(await heartbeat.now('d')).toMatchObject({ reason: 'no task is due' });
   });
 
-  it('[H02] lists the tasks if the named one does not exist', async () => {
+  it('[H02] lists the tasks if the requested one does not exist', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     expect(await scene.heartbeat.now('a', 'post')).toEqual({

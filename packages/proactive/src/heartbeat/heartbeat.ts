@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { reasonOf, toLiteralLine } from '@parley/core';
+import { detectLanguageName, reasonOf, toLiteralLine } from '@parley/core';
 import type { HeartbeatOrder, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import type { AlertChat } from '../alert-target.ts';
 import { reportFailures } from '../alerts.ts';
 import { createZoneClock, findZoneDayStart, formatWallMinute } from '../zone-clock.ts';
-import { detectLanguageName, findProfileLanguage, listTypedTexts } from './language.ts';
+import { findProfileLanguage, listTypedTexts } from './language.ts';
 import { readHeartbeatFiles } from './read-files.ts';
 import { createReport, formatGroupReport, formatReport, formatStatusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
@@ -30,7 +30,7 @@ type RunOutcome =
 interface RunRequest {
   readonly id: string;
   readonly task?: string | undefined;
-  /** Lets the run wait for a run in progress, as long as fewer than this many runs are waiting. */
+  /** Makes the run wait for a run in progress, as long as fewer than this many runs are waiting. */
   readonly room?: number;
 }
 
@@ -39,7 +39,7 @@ const MAX_WAITING = 10;
 /** How many messages in a chat are examined to detect its language. */
 const RECENT_MESSAGES = 30;
 const STOPPED = {
-  busy: 'the previous run is not over yet',
+  busy: 'the previous run has not finished yet',
   gone: 'another process is handling this run',
 } as const;
 const USAGE = 'Use `/heartbeat`, or `/heartbeat now` with or without the name of a task.';
@@ -53,14 +53,14 @@ export class Heartbeat {
   readonly #stateFile: ReturnType<typeof openStateFile>;
   #lastProblems = '';
 
-  /** False if the state is only read from files and no runs take place. */
+  /** False if this process only reads the state from files and does not run tasks. */
   get isRunning(): boolean {
     return this.#deps.isRunning !== false;
   }
 
   constructor(deps: HeartbeatServices) {
     this.#deps = deps;
-    // The daily notes cover the folder memory/, including the state file.
+    // The right to read daily notes covers the memory/ folder, and therefore also the state file.
     const reads = [...HEARTBEAT_READS, OPENCLAW_STATE_FILE];
     this.#view = restrictView(deps.view, { id: 'heartbeat', reads }, deps.log);
     this.#stateFile = openStateFile(this.#view, deps.log);
@@ -75,11 +75,11 @@ export class Heartbeat {
     const everyMs = settings.everyMinutes * MINUTE_MS;
     const { nextAt: dueAt } = await store.heartbeats.arm(agent.id, everyMs, clock());
     if (dueAt > clock()) return Math.min(dueAt, heldUntil ?? dueAt);
-    // Heartbeats missed while the machine slept are merged into one run, and the schedule is
-    // unchanged.
+    // Heartbeats that were missed while the machine slept are merged into one run, and the schedule
+    // does not change.
     const nextAt = dueAt + Math.ceil((clock() + 1 - dueAt) / everyMs) * everyMs;
     // The notice is sent before the next run, whose outcome may differ. A notice that cannot be
-    // sent does not delay any run.
+    // sent does not delay the run.
     await this.#notifyOfFailures();
     await this.#run({ agent: agent.id, dueAt, nextAt });
     return Math.min(nextAt, heldUntil ?? nextAt);
@@ -137,7 +137,7 @@ export class Heartbeat {
     };
   }
 
-  /** Returns the time zone that applies to the owner's hours. */
+  /** Returns the time zone that applies to the tasks' hours. */
   async timeZone(): Promise<string> {
     return (await readHeartbeatFiles(this.#view, this.#deps.agent)).zone.timeZone;
   }
@@ -163,8 +163,8 @@ export class Heartbeat {
         const { task, text } = await this.request(messageId, name === '' ? undefined : name);
         if (!isGroup) return toLiteralLine(text);
         return task === null
-          ? 'Nothing started; ask me in a direct chat why.'
-          : 'It is starting; the result goes to its own chat.';
+          ? 'Nothing was started. Ask me why in a direct chat.'
+          : 'The run is starting. Its result goes to the chat for its alerts.';
       }
       case 'on':
       case 'off':
@@ -210,7 +210,7 @@ export class Heartbeat {
     const skipped = (reason: string): RunOutcome => ({ kind: 'skipped', reason });
     const { candidates, reason } = listCandidates(read, settings.everyMinutes, request?.task);
     if (candidates.length > 0 && (await countTokensToday(this.#deps)) >= settings.tokensPerDay) {
-      return skipped(`the ${settings.tokensPerDay} tokens of today are used up`);
+      return skipped(`today's ${settings.tokensPerDay} tokens are used up`);
     }
     let { state } = read;
     let why = reason;
@@ -222,13 +222,13 @@ export class Heartbeat {
       }
       const { more = {} } = state.tasks.get(task.name) ?? {};
       const checked = await this.#checkedHash(task);
-      // The same time is written to the state file; a later time would look like a run that is
-      // missing from the database.
+      // The state file contains the same time; a later time would look like a run that is missing
+      // from the database.
       const now = clock();
       // A task that a person requests by name runs in any case.
       if (checked !== null && checked === more.checked && request?.task === undefined) {
         state = await this.#stateFile.started(state, task, now);
-        why = `${task.name}: nothing is new`;
+        why = `${task.name}: there is nothing new`;
         continue;
       }
       const id = request?.id ?? toRunId(agent.id, slot?.dueAt ?? now);
@@ -264,7 +264,7 @@ export class Heartbeat {
   }
 
   /**
-   * Returns the language from USER.md if the owner is the reader, otherwise the language of recent
+   * Returns the language from USER.md if the owner is the reader, or else the language of recent
    * messages in the chat (H10).
    */
   async languageOf({ route, isOwners }: AlertChat): Promise<string | undefined> {
@@ -276,9 +276,9 @@ export class Heartbeat {
   }
 
   /**
-   * Builds the next run as it would start now (H10): of the due task, otherwise of the first task
-   * that uses a model, otherwise of an example. `choose` selects the chat; it receives the chat
-   * that the run would use, if any.
+   * Builds the next run as it would start now (H10): with the due task, or else the first task that
+   * uses a model, or else an example. `choose` selects the chat; it receives the chat that the run
+   * would use, if any.
    */
   async preview(choose: (found: AlertChat | null) => AlertChat): Promise<HeartbeatOrder> {
     const { store, agent, settings, clock, findTarget } = this.#deps;
@@ -296,8 +296,8 @@ export class Heartbeat {
 
   /**
    * Returns a hash of the result of a task's check, which the state file stores instead of the
-   * result. Null for a check that does not run or fails; it counts as a change, so that the model
-   * investigates the cause.
+   * result. Returns null for a check that does not run or fails; this counts as a change, so that
+   * the model investigates the cause.
    */
   async #checkedHash({ name, check }: StandingTask): Promise<string | null> {
     const { checkForNews, log } = this.#deps;
@@ -307,15 +307,15 @@ export class Heartbeat {
       const seen = await checkForNews.look(check);
       return createHash('sha256').update(seen).digest('hex').slice(0, 16);
     } catch (error) {
-      log.warn({ task: name, reason: reasonOf(error) }, 'the check of a standing task failed');
+      log.warn({ task: name, reason: reasonOf(error) }, "a standing task's check failed");
       return null;
     }
   }
 }
 
 /**
- * The id is derived from the slot, so that another process with the same slot cannot start a second
- * run.
+ * The id is derived from the slot, so that another process with the same slot cannot start the run
+ * again.
  */
 function toRunId(agent: string, dueAt: number): string {
   return `beat_${agent}_${dueAt}`;

@@ -26,8 +26,8 @@ interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
 const LOGGED = 200;
 
 /**
- * Decides whether the answer from a run is sent: never, now, after the quiet hours, or not again
- * because it repeats an earlier alert (H03, H04).
+ * Decides whether a run's answer is sent: never, now, after the quiet hours, or not again because
+ * it repeats an earlier alert (H03, H04).
  */
 export function createJudge({
   store,

@@ -1,5 +1,6 @@
+import { detectLanguageName } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { detectLanguageName, findProfileLanguage } from './language.ts';
+import { findProfileLanguage } from './language.ts';
 
 describe('the language of a chat', () => {
   it.each([

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Heartbeat } from './heartbeat.ts';
 
 interface HeartbeatNeeds {
-  /** Returns the heartbeat of the agent with that name, or of the default agent. */
+  /**
+   * Returns the heartbeat of the agent with that name; without a name, that of the default agent.
+   */
   heartbeat(
     agent: string | undefined,
   ): Promise<Pick<Heartbeat, 'report' | 'request' | 'isRunning'>>;
@@ -11,7 +13,7 @@ interface HeartbeatNeeds {
 
 export const operations = {
   report: read(
-    'The tasks of HEARTBEAT.md with their last and next runs',
+    'The tasks in HEARTBEAT.md with their last and next runs',
     {},
     async (needs: HeartbeatNeeds, _, { agent }) => {
       const heartbeat = await needs.heartbeat(agent);

@@ -12,7 +12,9 @@ export interface FileLine {
   readonly fenced: boolean;
 }
 
-/** A heading or list item with everything below it. `title` is the line without its marks. */
+/**
+ * A heading or list item with everything below it. `title` is the line without its Markdown marks.
+ */
 export interface OutlinePart extends Omit<FileLine, 'fenced'> {
   /**
    * The level: 1 to 6 for headings, 7 for bold lines, and more for list items, depending on their
@@ -155,7 +157,7 @@ export function listAllBelow(
   });
 }
 
-/** Removes Markdown marks, punctuation and emoji around a text. */
+/** Removes Markdown marks, punctuation and emoji from both ends of a text. */
 export function stripMarks(text: string): string {
   return text
     .replace(MARKS, '')

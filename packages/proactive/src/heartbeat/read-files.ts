@@ -47,7 +47,7 @@ export async function readHeartbeatFiles(files: HeartbeatFiles, settings: Settin
   };
 }
 
-/** The line on which the text starts, below front matter and blank lines. */
+/** Finds the line on which the text starts, below front matter and blank lines. */
 async function findFirstLine(files: HeartbeatFiles, text: string): Promise<number> {
   const found = text === '' ? null : await files.readBytes(TASKS_FILE, WHOLE_FILE * 4);
   if (found === null || 'reason' in found) return 1;

@@ -43,7 +43,7 @@ describe('HEARTBEAT.md', () => {
     });
   });
 
-  it('[H06] contains the tasks of the template as disabled examples', () => {
+  it("[H06] contains the template's tasks as disabled examples", () => {
     const template = readFileSync(TEMPLATE, 'utf8');
     expect(readTasks(template)).toEqual({ tasks: [], problems: [] });
     const { tasks, problems } = readTasks(template.replace('<!--', '').replace('-->', ''));
@@ -75,7 +75,7 @@ describe('HEARTBEAT.md', () => {
     ['headings', '# Heartbeat\n\n## Tasks\n\n---\n'],
     ['comments', '<!-- ## mail\n- every: 30 min\n- do: x\n-->\n# Heartbeat\n'],
     ['empty items', '# Heartbeat\n- [ ]\n-\n'],
-  ])('[H02] has no task if it contains only %s', (_what, text) => {
+  ])('[H02] does not have tasks if it contains only %s', (_what, text) => {
     expect(readTasks(text)).toEqual({ tasks: [], problems: [] });
   });
 
@@ -124,15 +124,18 @@ describe('HEARTBEAT.md', () => {
     expect(tasks.map(describeSchedule)).toEqual([schedule]);
   });
 
-  it.each(['~~mail~~', 'Done', 'Completed tasks'])('[H11] has no task in a section %s', (title) => {
-    const keys = title.startsWith('~') ? '- every: 1 h\n- do: x\n' : '- [x] what is over\n';
-    expect(readTasks(`${MAIL}## ${title}\n${keys}`)).toMatchObject({
-      tasks: [{ name: 'mail' }],
-      problems: [],
-    });
-  });
+  it.each(['~~mail~~', 'Done', 'Completed tasks'])(
+    '[H11] does not have tasks in a section %s',
+    (title) => {
+      const keys = title.startsWith('~') ? '- every: 1 h\n- do: x\n' : '- [x] what is over\n';
+      expect(readTasks(`${MAIL}## ${title}\n${keys}`)).toMatchObject({
+        tasks: [{ name: 'mail' }],
+        problems: [],
+      });
+    },
+  );
 
-  it('[H11] keeps a Parley task whose name looks like a section for finished items', () => {
+  it('[H11] keeps a Parley task whose name looks like the title of a section for finished items', () => {
     expect(namesOf(`## archive\n- every: 1 day\n- do: Pack it.\n`)).toEqual(['archive']);
   });
 
@@ -155,7 +158,7 @@ describe('HEARTBEAT.md', () => {
     ],
     [
       '## a\n- between: 9-9\n- do: x\n',
-      'HEARTBEAT.md, line 2, task a: found "9-9", expected from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00. This task does not run until it is fixed.',
+      'HEARTBEAT.md, line 2, task a: found "9-9", expected a range on the 24-hour clock, such as 9:00-21:00 or 22:00-2:00. This task does not run until it is fixed.',
     ],
     [
       '## a\n- evry: 1 h\n- do: x\n',
@@ -175,7 +178,7 @@ describe('HEARTBEAT.md', () => {
     ],
     [
       '## a\n- do: x\n## a\n- do: y\n',
-      'HEARTBEAT.md, line 3, task a: found "a", expected a name of its own for each task. This task does not run until it is fixed.',
+      'HEARTBEAT.md, line 3, task a: found "a", expected a different name for each task. This task does not run until it is fixed.',
     ],
     [
       '## a\n- do: x\n- check: ftp://e.org\n',
@@ -183,7 +186,7 @@ describe('HEARTBEAT.md', () => {
     ],
     [
       '## a\n- do: x\n- every: daily at 8:00\n- between: 9-10\n',
-      'HEARTBEAT.md, line 4, task a: found "9-10", expected hours that the time of "every" lies in. This task does not run until it is fixed.',
+      'HEARTBEAT.md, line 4, task a: found "9-10", expected hours that include the time in "every". This task does not run until it is fixed.',
     ],
     [
       '## a\n- run: memory-upkep\n',
@@ -195,25 +198,25 @@ describe('HEARTBEAT.md', () => {
     ],
     [
       '## a\n- run: memory-upkeep\n- tell: Family\n',
-      'HEARTBEAT.md, line 3, task a: found "Family", expected no "tell" beside "run", which sends nothing. This task does not run until it is fixed.',
+      'HEARTBEAT.md, line 3, task a: found "Family", expected no "tell" together with "run", which sends nothing. This task does not run until it is fixed.',
     ],
     [
       'Some words.\n## a\n- do: x\n',
-      'HEARTBEAT.md, line 1: found "Some words.", expected a task that begins with "## name"; this line belongs to none.',
+      'HEARTBEAT.md, line 1: found "Some words.", expected a task that begins with "## name"; this line does not belong to a task.',
     ],
     [
       '##   \n- do: x\n',
-      'HEARTBEAT.md, line 1, task : found nothing, expected a name behind "##". This task does not run until it is fixed.',
+      'HEARTBEAT.md, line 1, task : found nothing, expected a name after "##". This task does not run until it is fixed.',
     ],
-  ])('[H02] %j is reported with an explanation', (text, problem) => {
+  ])('[H02] reports %j with an explanation', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
-  it('[H02] runs the valid tasks next to an invalid one', () => {
+  it('[H02] runs the valid tasks beside an invalid one', () => {
     expect(namesOf(`## bad\n- every: x\n- do: y\n${MAIL}## worse\n- do:\n`)).toEqual(['mail']);
   });
 
-  it('[H02] is parsed from any text, and each of its tasks can run', () => {
+  it('[H02] can be parsed from any text, and each of its tasks can run', () => {
     const words = fc.constantFrom(
       ...['## a', '## b', '- every: 30 min', '- every: x', '- do: y', '- do:', '- between: 22-2'],
       ...['<!--', '-->', '```', 'text', '', '  more', '- tell: z', '- check: https://e.org', '##'],

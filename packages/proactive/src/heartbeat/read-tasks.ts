@@ -57,7 +57,7 @@ function readSections({ lead, sections }: FileSections): ParsedTasks {
   const problems: TaskProblem[] = [];
   const stray = lead.find((line) => hasContent(line.text));
   if (stray !== undefined) {
-    const expected = 'a task that begins with "## name"; this line belongs to none';
+    const expected = 'a task that begins with "## name"; this line does not belong to a task';
     problems.push({ line: stray.number, found: shortenName(stray.text), expected, effect: 'note' });
   }
   for (const section of sections) {
@@ -66,7 +66,7 @@ function readSections({ lead, sections }: FileSections): ParsedTasks {
     if (isStruckThrough(name) || (isDoneTitle(name) && !hasKeys)) continue;
     const task = readSection(section, problems);
     if (tasks.some((known) => known.name === name)) {
-      const expected = 'a name of its own for each task';
+      const expected = 'a different name for each task';
       problems.push({ line, task: name, found: name, expected, effect: 'task' });
     } else if (task !== null) tasks.push(task);
   }
@@ -92,7 +92,7 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
     problems.push({ task: name, line, found: shortenName(text), expected, effect });
   };
   const fail: ReportProblem = (field, expected) => addProblem(field, expected, 'task');
-  if (name === '') fail(undefined, 'a name behind "##"');
+  if (name === '') fail(undefined, 'a name after "##"');
   const every = fields.get('every');
   const { cadence = DEFAULT_CADENCE, ...times } = readEvery(every, fail) ?? {};
   const task: StandingTask = {
@@ -124,7 +124,8 @@ function readWork(
   const routine = HEARTBEAT_ROUTINES.find((known) => known === name);
   if (routine === undefined) fail(run, `one of ${HEARTBEAT_ROUTINES.join(', ')}`);
   if (instruction !== '') fail(run, 'either "do" or "run", not both');
-  if (fields.has('tell')) fail(fields.get('tell'), 'no "tell" beside "run", which sends nothing');
+  if (fields.has('tell'))
+    fail(fields.get('tell'), 'no "tell" together with "run", which sends nothing');
   return { instruction: `(built in: ${name})`, ...(routine !== undefined && { routine }) };
 }
 
@@ -143,7 +144,8 @@ function raiseInterval(
 }
 
 /**
- * Reads `30 min`, `daily at 3:00`, and days of the week or month: `Monday at 10:00`, `weekdays`.
+ * Parses `30 min`, `daily at 3:00`, and days of the week or month such as `Monday at 10:00` or
+ * `weekdays`.
  */
 function readEvery(field: TaskField | undefined, fail: ReportProblem): WrittenEvery | undefined {
   if (field === undefined) return undefined;
@@ -163,8 +165,8 @@ interface WrittenEvery extends WrittenCadence {
 }
 
 /**
- * Reads the hours of `between`. For `daily at 3:00` the hours start then, and end as given or with
- * the day.
+ * Parses the hours in `between`. For `daily at 3:00`, the hours start at that time, and end as
+ * given or at the end of the day.
  */
 function readDayWindow(
   fields: ReadonlyMap<TaskKey, TaskField>,
@@ -178,7 +180,7 @@ function readDayWindow(
   if (at === undefined) return window;
   const crosses = window.to < window.from;
   const isIn = crosses ? at >= window.from || at < window.to : at >= window.from && at < window.to;
-  if (!isIn && field !== undefined) fail(field, 'hours that the time of "every" lies in');
+  if (!isIn && field !== undefined) fail(field, 'hours that include the time in "every"');
   return { ...window, from: at };
 }
 
@@ -216,7 +218,7 @@ interface TaskField {
  */
 const KEY_LINE = /^ {0,3}[-*+][ \t]+[*_`]*([A-Za-z][A-Za-z _-]{0,30}?)[*_`]*[ \t]*:[*_`]*(.*)$/;
 
-/** Matches a line without an instruction: a blank one, or a heading of another level. */
+/** Matches a line without an instruction: a blank line, or a heading of another level. */
 const NOTHING = /^\s*(?:#{1,6}(?:\s.*)?)?$/;
 
 interface ParsedField {
@@ -230,7 +232,7 @@ function parseField(line: string): ParsedField | undefined {
   return key === undefined ? undefined : { key, value: value.trim() };
 }
 
-/** Parses the keys of a section. An instruction ends at the next key. */
+/** Parses the keys in a section. An instruction ends at the next key. */
 function readTaskFields(
   { name, lines }: TaskSection,
   problems: TaskProblem[],
@@ -302,7 +304,10 @@ function splitSections(lines: readonly FileLine[]): FileSections {
   return { lead, sections };
 }
 
-/** Returns the text of a second-level heading, without marks around it, or null. */
+/**
+ * Returns the text of a second-level heading without the marks around it, or null for any other
+ * line.
+ */
 function parseHeading(line: string): string | null {
   const found = /^ {0,3}##[ \t]+(.*[^ \t#])?[ \t#]*$/.exec(line);
   return found === null

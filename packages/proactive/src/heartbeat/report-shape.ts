@@ -43,7 +43,7 @@ export interface TaskReport {
   /** The schedule, such as `every 30 min, 09:00–21:00`. */
   readonly schedule: string;
   readonly instruction: string;
-  /** The group that receives the task's alerts; null for the owner. */
+  /** The group that receives the task's alerts; null if the owner receives them. */
   readonly tell: string | null;
   readonly last: LastRun;
   readonly next: NextRunText;
@@ -62,12 +62,12 @@ interface RunReport {
 }
 
 /**
- * The report for `/heartbeat`, `parley heartbeat` and the web page. All its texts are created in
+ * The report for `/heartbeat`, `parley heartbeat` and the web page. All of its text is created in
  * one place, so that the three outputs agree; times are in the agent's time zone.
  */
 export interface HeartbeatReport {
   readonly timeZone: string;
-  /** The source of the zone, if settings and USER.md both name one. */
+  /** The source of the zone, if the settings and USER.md both name one. */
   readonly timeZoneFrom?: string;
   /** The text in HEARTBEAT.md outside its tasks, which is passed to each run. */
   readonly context?: string;
@@ -76,7 +76,9 @@ export interface HeartbeatReport {
     readonly everyMinutes: number;
     readonly nextAt: number | null;
     readonly text: string;
-    /** Why no task ran at the last heartbeat; null if one did, and before the first heartbeat. */
+    /**
+     * Why no task ran at the last heartbeat; null if a task ran, and before the first heartbeat.
+     */
     readonly lastSkip: string | null;
   };
   readonly tokens: { readonly today: number; readonly perDay: number };
@@ -88,7 +90,7 @@ export interface HeartbeatReport {
 
 /** The outcome of a request to run a task now. */
 export interface HeartbeatAnswer {
-  /** The task whose run was started; null if none started. */
+  /** The task whose run was started; null if no run was started. */
   readonly task: string | null;
   readonly text: string;
 }

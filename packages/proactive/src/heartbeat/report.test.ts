@@ -53,7 +53,7 @@ describe('the outcome of the last run', () => {
     expect(said({ state: 'alerted' }, 'family')).toBe('14:00, sent to family');
   });
 
-  it('[H02] states that a check found nothing new, if the check was after the run', () => {
+  it('[H02] says that a check found nothing new, if the check was after the run', () => {
     const later = moment('2026-11-21T14:00:00Z');
     expect(describeLastTaskRun({ check: CHECK }, later, RUN, AT)).toEqual({
       state: 'nothing-new',
@@ -129,7 +129,7 @@ describe('the report as text', () => {
             '  - last: never',
             '  - next: 11:00; it is due',
           ].join('\n'),
-          'Today: 10 of 1000 tokens. `/heartbeat now mail` runs one at once.',
+          'Today: 10 of 1000 tokens. `/heartbeat now mail` runs a task immediately.',
         ].join('\n\n'),
       );
     });
@@ -140,7 +140,7 @@ describe('the report as text', () => {
       expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, no tasks');
     });
 
-    it('[H02] states what is invalid in HEARTBEAT.md, on which line, and what is expected', async () => {
+    it('[H02] reports what is invalid in HEARTBEAT.md, on which line, and what is expected', async () => {
       const heartbeat = await open(`${MAIL}## news\n- every: now and then\n- do: Read.\n`);
       const text = await ask(heartbeat);
       expect(text).toContain('HEARTBEAT.md needs fixing');
@@ -149,7 +149,7 @@ describe('the report as text', () => {
       expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, 1 task, 1 problem: /heartbeat');
     });
 
-    it('[W02] contains no text of the tasks if it is shown in a group', async () => {
+    it('[W02] does not contain text from the tasks if it is shown in a group', async () => {
       const heartbeat = await open(MAIL);
       const group = { ...ALONE, isGroup: true };
       expect(await ask(heartbeat, '', group)).toBe(
@@ -166,9 +166,12 @@ describe('the report as text', () => {
       );
     });
 
-    it.each(['on', 'off'])('[H01] answers "%s" with the setting that decides it', async (verb) => {
-      expect(await ask(await open(MAIL), verb)).toContain('`heartbeat.enabled`');
-    });
+    it.each(['on', 'off'])(
+      '[H01] answers "%s" with the setting that decides this',
+      async (verb) => {
+        expect(await ask(await open(MAIL), verb)).toContain('`heartbeat.enabled`');
+      },
+    );
 
     it('lists its commands if the argument is not recognized', async () => {
       expect(await ask(await open(MAIL), 'sometimes')).toContain('`/heartbeat now`');
@@ -223,7 +226,7 @@ describe('the report as text', () => {
       await scene.run(1_000);
       scene.later(31);
       expect(await nextOf(heartbeat)).toMatchObject({ state: 'no-tokens' });
-      expect(await ask(heartbeat, 'now')).toContain('tokens of today are used up');
+      expect(await ask(heartbeat, 'now')).toContain('tokens are used up');
     });
 
     it('[H04] no owner can be notified', async () => {
@@ -275,12 +278,12 @@ describe('the report as text', () => {
       expect(await scene.run()).not.toBeNull();
     });
 
-    it('[H02] states why no run started', async () => {
+    it('[H02] reports why no run started', async () => {
       const heartbeat = await open(MAIL);
       expect(await ask(heartbeat, 'now letters')).toContain('no task "letters"; there are: mail.');
       await ask(heartbeat, 'now mail');
       const again = await ask(heartbeat, 'now mail', { ...ALONE, messageId: 'm2' });
-      expect(again).toBe('Nothing started: the previous run is not over yet.');
+      expect(again).toBe('Nothing started: the previous run has not finished yet.');
       await scene.run();
       expect(await ask(heartbeat, 'now', { ...ALONE, messageId: 'm3' })).toBe(
         'Nothing started: no task is due. "/heartbeat now mail" runs it anyway.',

@@ -13,7 +13,7 @@ import type { HeartbeatServices, HeartbeatStatus } from './services.ts';
 import { listLastRuns } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 
-/** The number of runs that are searched for each task's last one. */
+/** How many runs are searched for each task's last run. */
 const RUNS = 200;
 const SHOWN = 20;
 const MINUTE_MS = 60_000;
@@ -85,27 +85,29 @@ function describePlan(
   const facts = { enabled, everyMinutes, nextAt, lastSkip };
   if (!enabled) return { ...facts, text: 'off (`heartbeat.enabled` is false in the settings)' };
   if (!isRunning) return { ...facts, text: `${often}, once Parley is started` };
-  if (nextAt === null) return { ...facts, text: `on, ${often}; the first run is not planned yet` };
+  if (nextAt === null)
+    return { ...facts, text: `on, ${often}; the first run is not scheduled yet` };
   return { ...facts, text: `on, ${often}; next run ${formatMoment(nextAt, clock, now)}` };
 }
 
 interface HeartbeatRhythm {
-  /** The time of the next run, in ms. The time may be in the past while Parley is not running. */
+  /** The time of the next run, in ms. This may be in the past while Parley is not running. */
   readonly nextAt: number;
   readonly everyMs: number;
 }
 
 /**
  * How many runs are simulated, which covers a day or two. Later runs are computed from the task's
- * hours only.
+ * hours alone.
  */
 const SIMULATED_RUNS = 60;
 /** The number of days in which at least one run must fall within a task's hours. */
 const DAYS = 40;
 
 /**
- * Returns the next run (ms) of each task, by name: one task per run, chosen as in real runs. Null
- * if no run falls within the task's hours, which may be shorter than the interval between two runs.
+ * Returns the next run (ms) of each task, by name; each run takes one task, chosen as in real runs.
+ * Null if no run falls within the task's hours, which may be shorter than the interval between two
+ * runs.
  */
 function forecastRuns(
   tasks: readonly TaskOutlook[],
@@ -176,8 +178,8 @@ const WAIT_NOTES = {
 } as const;
 
 /**
- * Describes when a task runs next, and why it does not run now; `noChat` states why no chat can
- * receive its alerts.
+ * Describes when a task runs next, and why it does not run now; `noChat` is the reason why no chat
+ * can receive its alerts.
  */
 function describeNextRun(
   { task, next: { kind } }: TaskOutlook,
@@ -190,10 +192,10 @@ function describeNextRun(
   if (!enabled) return none('off', 'only when asked: the heartbeat is off');
   const next = nextRuns.get(task.name);
   if (next === null) {
-    return none('no-run', 'no run falls into its hours these weeks; give it longer ones');
+    return none('no-run', 'no run falls into its hours in the next weeks; make them longer');
   }
   if (kind === 'due' && tokens.today >= tokens.perDay) {
-    return none('no-tokens', `due, but the ${tokens.perDay} tokens of today are used up: tomorrow`);
+    return none('no-tokens', `due, but today's ${tokens.perDay} tokens are used up: tomorrow`);
   }
   const time = next === undefined ? 'with the first run' : formatMoment(next, at.clock, at.now);
   return { state: kind, at: next ?? null, text: `${time}${WAIT_NOTES[kind]}` };
@@ -207,8 +209,9 @@ const SAME_MS = 5_000;
 const MAX_CHARACTERS = 160;
 
 /**
- * Describes the result of a task's last run: `lastRun` is the start from heartbeat-state.json (ms),
- * which is later than `run`, the newest run in the table, if only the check ran.
+ * Describes the result of a task's last run: `lastRun` is its start according to
+ * heartbeat-state.json (ms), and `run` is the newest run in the table. If only the check ran,
+ * `lastRun` is later.
  */
 export function describeLastTaskRun(
   { check, tell }: Pick<StandingTask, 'check' | 'tell'>,
@@ -260,7 +263,7 @@ function toBracketed(reason: string | null): string {
   return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, MAX_CHARACTERS)})`;
 }
 
-/** How many tasks are shown in full; the others are listed by name only. */
+/** How many tasks are shown in full; only the names of further tasks are listed. */
 const NAMED = 12;
 
 const NO_TASKS = `There are no tasks, so the model is not called. Write them into HEARTBEAT.md of my workspace, or tell me what to look after. For example:
@@ -280,20 +283,20 @@ export function formatReport(report: HeartbeatReport): string {
   const wrong = problems.map((one) => `- ${toLiteralLine(one)}`);
   const parts = [
     `**Heartbeat**: ${plan.text} (${toLiteralLine(formatZone(report))}).`,
-    plan.lastSkip !== null && `The last run started no task – ${toLiteralLine(plan.lastSkip)}.`,
+    plan.lastSkip !== null && `The last run did not start a task: ${toLiteralLine(plan.lastSkip)}.`,
     first === undefined && problems.length === 0 && NO_TASKS,
     tasks.slice(0, NAMED).map(formatTask).join('\n'),
     names.length > 0 && `And ${names.join(', ')}.`,
     context !== undefined &&
-      `HEARTBEAT.md has ${formatCounted(context.split('\n').filter(Boolean).length, 'line')} outside the tasks, given to every run.`,
+      `HEARTBEAT.md has ${formatCounted(context.split('\n').filter(Boolean).length, 'line')} outside the tasks, which every run receives.`,
     wrong.length > 0 && ['HEARTBEAT.md needs fixing:\n', ...wrong].join('\n'),
     first &&
-      `Today: ${tokens.today} of ${tokens.perDay} tokens. ${formatInlineCode(`/heartbeat now ${first.name}`)} runs one at once.`,
+      `Today: ${tokens.today} of ${tokens.perDay} tokens. ${formatInlineCode(`/heartbeat now ${first.name}`)} runs a task immediately.`,
   ];
   return parts.filter(Boolean).join('\n\n');
 }
 
-/** Formats the time zone, and its source if there was a choice. */
+/** Formats the time zone, and its source if several were possible. */
 function formatZone({
   timeZone,
   timeZoneFrom,

@@ -14,7 +14,7 @@ const cadence = fc.oneof(
   fc.record({ kind: fc.constant('minutes' as const), minutes: fc.integer({ min: 5, max: 600 }) }),
   fc.record({ kind: fc.constant('days' as const), days: fc.integer({ min: 1, max: 3 }) }),
 );
-/** The hours last at least an hour, because there is a heartbeat every half hour. */
+/** Each range of hours lasts at least an hour, because there is a heartbeat every half hour. */
 const window = fc
   .tuple(fc.integer({ min: 0, max: 1439 }), fc.integer({ min: 60, max: 1440 }))
   .map(([from, length]) => {
@@ -70,7 +70,7 @@ function live(
 }
 
 describe('[H02] heartbeats over days', () => {
-  it('run each task within its hours, and at most as often as its cadence allows', () => {
+  it('run each task within its hours, and never more often than its cadence allows', () => {
     const sleep = fc.oneof(
       { weight: 8, arbitrary: fc.constant(30) },
       fc.integer({ min: 1, max: 4000 }),
@@ -99,7 +99,7 @@ describe('[H02] heartbeats over days', () => {
     );
   });
 
-  it('miss no day of a daily task while heartbeats take place', () => {
+  it('never skip a day of a daily task while heartbeats take place', () => {
     fc.assert(
       fc.property(window, start, zone, (hours, from, { clock }) => {
         const task: StandingTask = {
@@ -127,7 +127,7 @@ describe('[H02] heartbeats over days', () => {
     );
   });
 
-  it('have no due task before the moment they announce, and one at that moment', () => {
+  it('do not have a due task before the moment they announce, but have one at that moment', () => {
     const minutesAgo = fc.array(fc.option(fc.integer({ min: 0, max: 5000 })), { maxLength: 5 });
     fc.assert(
       fc.property(

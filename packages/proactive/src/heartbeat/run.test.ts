@@ -7,13 +7,13 @@ const at = (iso: string) => Date.parse(iso);
 
 interface Beat {
   readonly file: string;
-  /** The moment of each task's last run, by name. */
+  /** When each task last ran, by name. */
   readonly ran?: Readonly<Record<string, string>>;
   readonly now: string;
   readonly timeZone?: string;
 }
 
-/** Describes one heartbeat in a line: the task and its delay, or when the next one is due. */
+/** Describes one heartbeat in a line: the task and its delay, or when the next task is due. */
 function beat({ file, ran = {}, now, timeZone = 'Europe/Vienna' }: Beat): string {
   const { tasks, problems } = readTasks(file);
   expect(problems).toEqual([]);
@@ -94,7 +94,7 @@ const onDays: readonly Row[] = [
   ],
 ];
 
-it.each(onDays)('[H11] a task of %s', (_what, now, said) => {
+it.each(onDays)('[H11] a task whose times are %s', (_what, now, said) => {
   expect(beat(now)).toBe(said);
 });
 
@@ -298,7 +298,7 @@ describe('[H02] the task of a heartbeat run', () => {
     expect(beat(given)).toBe(said),
   );
 
-  it('is returned with the reasons why the others wait', () => {
+  it('is returned with the reasons why other tasks wait', () => {
     const { tasks } = readTasks(MAIL + THREE);
     const looking = { now: at('2026-11-21T12:00Z'), clock: createZoneClock('UTC') };
     const { due } = listDueTasks(tasks, new Map(), looking);
@@ -310,7 +310,7 @@ describe('[H02] the task of a heartbeat run', () => {
   });
 });
 
-it('[F14] a run of a named agent is in a lane of that agent', () => {
+it("[F14] a named agent's run is in one of the agent's own lanes", () => {
   const last = {
     ...{ channel: 'test', account: 'default', messageId: 'm', text: '', mentions: [] },
     ...{

@@ -33,7 +33,7 @@ export interface TaskOutlook {
 /** A task that may run now. */
 export interface DueTask {
   readonly task: StandingTask;
-  /** The time (ms) from which the task could have run. */
+  /** When the task could first have run, in ms. */
   readonly since: number;
 }
 
@@ -45,8 +45,8 @@ export interface ObservationTime {
 /**
  * Returns the tasks that may run within their hours, the most overdue first; a heartbeat runs one
  * of them (H02). Runs missed while the machine slept are merged into one. Tasks that never ran come
- * first, in file order. `nextAt` is when the first of the other tasks is due, and `lastRuns` when
- * each task last started, by name (both in ms).
+ * first, in file order. `nextAt` is when the first of the remaining tasks is due, and `lastRuns`
+ * contains when each task last started, by name (both in ms).
  */
 export function listDueTasks(
   tasks: readonly StandingTask[],
@@ -85,7 +85,7 @@ type NextRun =
    */
   | { readonly kind: 'not-yet' | 'out-of-hours' | 'done'; readonly nextAt: number };
 
-/** Returns when a task is due, given its last run (null if never). */
+/** Returns when a task is due, given its last run (null if it never ran). */
 export function computeNextRun(
   task: StandingTask,
   lastRun: number | null,
@@ -134,14 +134,14 @@ function computeDueAfter(task: StandingTask, lastRun: number, clock: ZoneClock):
 
 /**
  * Returns the day whose hours contain this moment. Outside the hours (if a person requested the
- * run), it is the day of the most recent hours.
+ * run), returns the day that most recently had these hours.
  */
 function findWindowDay({ window }: StandingTask, moment: number, clock: ZoneClock): number {
   const hours = findWindowAt(clock, window, moment);
   return hours?.day ?? findWindowAfter(clock, window, moment).day - 1;
 }
 
-/** The facts that decide which task runs. */
+/** The values that determine which task runs. */
 export interface RunFacts {
   readonly tasks: readonly StandingTask[];
   readonly state: HeartbeatState;
@@ -149,8 +149,8 @@ export interface RunFacts {
 }
 
 /**
- * The tasks that may run now, most overdue first; the first one that can run is chosen. `reason`
- * states why no task runs.
+ * The tasks that may run now, most overdue first; the first task that can run is chosen. `reason`
+ * explains why no task runs.
  */
 export function listCandidates(
   { tasks, state, at }: RunFacts,
@@ -167,8 +167,9 @@ export function listCandidates(
     };
   }
   const lastRuns = new Map(listLastRuns(state));
-  // Heartbeats may be late after high load or a crash. Otherwise a heartbeat that is on time would
-  // find that its task ran 29 minutes and 59 seconds ago, and defer it to the next heartbeat.
+  // Heartbeats may be late after high load or a crash, so the last runs are moved to a slightly
+  // earlier time. Otherwise, a punctual heartbeat would find that its task ran 29 minutes and 59
+  // seconds ago, and defer the task to the next heartbeat.
   for (const task of tasks) {
     const last = lastRuns.get(task.name);
     if (last === undefined || task.cadence.kind !== 'minutes') continue;
@@ -186,7 +187,7 @@ export function listUncheckable(
 ): readonly string[] {
   const why = check === undefined ? null : (checkForNews?.whyNot(check) ?? null);
   if (why === null) return [];
-  return [`HEARTBEAT.md, line ${line}, ${name}: it runs without its check, as ${why}.`];
+  return [`HEARTBEAT.md, line ${line}, ${name}: it runs without its check, because ${why}.`];
 }
 
 interface NewTaskRun {
@@ -229,7 +230,7 @@ interface LaneMessage
   readonly lane: string;
   readonly reason: string;
   readonly now: number;
-  /** The sender; by default that of the newest message in the chat. */
+  /** The sender; by default, the sender of the newest message in the chat. */
   readonly sender?: Sender;
 }
 
@@ -243,8 +244,8 @@ export function createOrderIn(
     ...{ id, agent, task, target: conversationId },
     message: {
       conversationId: lane,
-      // The message does not quote another one. Message and route both state the chat type, so that
-      // neither alone can widen access.
+      // The message does not quote another message. Both the message and the route contain the chat
+      // type, so that neither alone can widen access.
       route: { ...free, chatType: last.chat.type },
       receivedAt: now,
       fromOwner: isOwners,
@@ -264,7 +265,7 @@ export function createOrderIn(
   };
 }
 
-/** The preview task if HEARTBEAT.md has no task that uses a model. */
+/** The task to preview if the tasks in HEARTBEAT.md do not use a model. */
 export const EXAMPLE_TASK: StandingTask = {
   name: 'example',
   line: 0,

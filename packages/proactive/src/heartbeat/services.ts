@@ -8,7 +8,7 @@ import type { OwnersZone, SettingsZone } from './time-zone.ts';
 /** The services of a heartbeat. */
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats' | 'inbox'>;
-  /** `name` is the prefix of the agent's conversation ids; absent for the default agent. */
+  /** `name` is the prefix for the agent's conversation ids; absent for the default agent. */
   readonly agent: SettingsZone & {
     readonly id: string;
     readonly name?: string | undefined;
@@ -29,7 +29,7 @@ export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly notify?: (key: string, text: string) => Promise<void>;
   readonly wake: (lane: string) => Promise<void>;
   readonly deliver: (route: ReplyRoute) => Promise<void>;
-  /** False if Parley is not running, so that no heartbeats take place. */
+  /** False if Parley is not running, so that heartbeats do not take place. */
   readonly isRunning?: boolean;
 }
 

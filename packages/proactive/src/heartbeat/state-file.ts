@@ -21,7 +21,7 @@ export async function readStateFile(files: Pick<WorkspaceView, 'read'>): Promise
   return file.kind === 'file' ? file.text : '';
 }
 
-/** Opens the state file of a workspace, through the owner’s view. */
+/** Opens the state file in a workspace, through the owner's view. */
 export function openStateFile(view: WorkspaceView, log: Logger) {
   let lastRepairs = '';
   return {
@@ -40,8 +40,8 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       return importChecks(addLostRuns(state, runs), tasks);
     },
     /**
-     * Records that a task started. A failed write is only logged, because the run is in the
-     * database as well.
+     * Records that a task started. A failed write is only logged, because the database also
+     * contains the run.
      */
     async started(
       state: HeartbeatState,
@@ -57,7 +57,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       };
       let next = after(state);
       const written = await view.change(STATE_FILE, (text) => {
-        // Reads the file again, so that changes made by a person since then are kept.
+        // Reads the file again, so that changes that a person has made in the meantime are kept.
         const { state: today } = readHeartbeatState(text ?? '');
         next = after(addLostRuns(today, state.tasks));
         return formatHeartbeatState(next);

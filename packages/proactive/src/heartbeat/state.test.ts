@@ -54,7 +54,7 @@ describe('heartbeat-state.json', () => {
     expect(read.repairs).toHaveLength(repairs);
   });
 
-  it('[H02] records a run and keeps all other content', () => {
+  it('[H02] keeps all other content when it records a run', () => {
     const { state } = readHeartbeatState('{"tasks":{"a":{"x":1},"b":{}},"c":2}');
     const next = updateTask(state, 'a', { lastRun: NOON, cadenceMin: 5 });
     expect(JSON.parse(formatHeartbeatState(next))).toEqual({
@@ -78,7 +78,7 @@ describe('heartbeat-state.json', () => {
     ],
     ['no object', [1, { a: 2 }]],
     ['a number for tasks', { tasks: NOON, version: 1 }],
-  ])('[H11] with %s loses no content when a run is recorded', (_what, file) => {
+  ])('[H11] with %s does not lose content when a run is recorded', (_what, file) => {
     const { state } = readHeartbeatState(JSON.stringify(file));
     const text = formatHeartbeatState(updateTask(state, 'new', { lastRun: NOON, cadenceMin: 5 }));
     const leaves = (value: unknown): readonly unknown[] =>
@@ -102,7 +102,7 @@ describe('heartbeat-state.json', () => {
     });
   });
 
-  it('[H02] is parsed from any content, and parses back equal after it is written', () => {
+  it('[H02] can be parsed from any content, and is the same after it was written and parsed again', () => {
     const task = fc.record(
       {
         lastRun: fc.oneof(fc.jsonValue(), fc.nat()),

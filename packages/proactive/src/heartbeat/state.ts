@@ -5,7 +5,7 @@ import { getCadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
 interface TaskState {
   /** When the task last started (ms); null before its first run. */
   readonly lastRun: number | null;
-  /** The cadence of the task at that time, in minutes; null if the file has none. */
+  /** The task's cadence at that time, in minutes; null if the file does not contain one. */
   readonly cadenceMin: number | null;
   /**
    * Other fields, which are written back unchanged. `was` holds invalid values that were found in
@@ -32,13 +32,13 @@ export const NOTED = 'noted';
  * check with that name.
  */
 const BESIDE = 'parleyTasks';
-/** Interpreted as ms, a smaller number would be in 1973 or earlier, so it is in seconds. */
+/** A smaller number would be in 1973 or earlier if it were in ms, so it is in seconds. */
 const FIRST_MS = 100_000_000_000;
 const LAST_MS = 8_640_000_000_000_000;
 
 /**
- * Parses the state file of any agent. `repairs` describes, in sentences, invalid entries that
- * belong to Parley.
+ * Parses the state file of Parley or another agent. `repairs` describes, in sentences, invalid
+ * entries that belong to Parley.
  */
 export function readHeartbeatState(text: string): {
   readonly state: HeartbeatState;
@@ -50,7 +50,9 @@ export function readHeartbeatState(text: string): {
   const list = z.array(StateFields).safeParse(json).data;
   const parsed = StateFields.safeParse(list === undefined ? json : { tasks: list });
   if (!parsed.success) {
-    repairs.push(`${STATE_FILE} is not an object in JSON; it starts again and keeps the old text.`);
+    repairs.push(
+      `${STATE_FILE} is not a JSON object; a new state is started, and the old text is kept.`,
+    );
   }
   const file = parsed.data ?? { unread: parseLenientJson(bare) ?? bare };
   const { [findTasksKey(file)]: written = {}, ...more } = file;
@@ -94,8 +96,8 @@ export function updateTask(
 }
 
 /**
- * Imports the records of other agents, such as `lastChecks: { email: 1703275200 }` or the same
- * without that key, for tasks that have no run yet. An entry belongs to a task if the words in its
+ * Imports other agents' records, such as `lastChecks: { email: 1703275200 }` or the same without
+ * that key, for tasks that do not have a run yet. An entry belongs to a task if the words in its
  * key occur in the task's name, or if no other task has the same cadence.
  */
 export function importChecks(
@@ -103,7 +105,7 @@ export function importChecks(
   tasks: readonly Pick<StandingTask, 'name' | 'cadence'>[],
 ): HeartbeatState {
   const names = new Set(tasks.map(({ name }) => name));
-  // Once Parley has written the file, other entries are its own former tasks.
+  // Once Parley has written the file, other entries are Parley's own former tasks.
   const isForeign = state.more[NOTED] === undefined;
   const others = [...state.tasks].filter(([name]) => isForeign && !names.has(name));
   const checks = new Map([...readChecks(state.more), ...readChecks(Object.fromEntries(others))]);
@@ -164,7 +166,7 @@ function readChecks({ [NOTED]: _, ...more }: StateFields, depth = 1): Map<string
 }
 
 /**
- * Returns the key with the same words, otherwise the key with the most words that all occur in the
+ * Returns the key with the same words, or else the key with the most words that all occur in the
  * name.
  */
 function findKeyFor(name: string, checks: ReadonlyMap<string, ForeignCheck>): string | undefined {
@@ -175,7 +177,7 @@ function findKeyFor(name: string, checks: ReadonlyMap<string, ForeignCheck>): st
   return fitting.toSorted((a, b) => b.words.length - a.words.length)[0]?.key;
 }
 
-/** Words with the same meaning, as other agents name their checks. */
+/** Words with the same meaning in the names that other agents use for checks. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/e-?mails?|mails?|inbox|邮件|邮箱|收件箱|posteingang|courriels?|correos?/giu, ' email '],
   [/calendars?|events?|日历|日程|kalender|termine|calendrier|calendario/giu, ' calendar '],
@@ -202,7 +204,7 @@ function findNewest(checks: ReadonlyMap<string, ForeignCheck>): string | undefin
   return [...checks].toSorted(([, a], [, b]) => b.lastRun - a.lastRun)[0]?.[0];
 }
 
-/** Returns the last run of each task, by name, without tasks that never ran. */
+/** Returns the last run of each task, by name; leaves out tasks that never ran. */
 export function listLastRuns({ tasks }: HeartbeatState): ReadonlyMap<string, number> {
   const runs = [...tasks].flatMap(([name, { lastRun }]) =>
     lastRun === null ? [] : [[name, lastRun] as const],
@@ -240,7 +242,7 @@ function readTask(name: string, value: unknown, repairs: string[]): TaskState {
   const isNever = run === false || (typeof run === 'string' && /^never$/i.test(run));
   if (Object.keys(was).length > 0 && !isNever) {
     repairs.push(
-      `${STATE_FILE}: ${JSON.stringify(was).slice(0, 80)} of task ${name} is no time and no number of minutes; it is kept as "was", and does not count.`,
+      `${STATE_FILE}: ${JSON.stringify(was).slice(0, 80)} of task ${name} is neither a time nor a number of minutes; it is kept as "was" and ignored.`,
     );
   }
   const kept = Object.keys(was).length === 0 ? more : { ...more, was };
@@ -265,13 +267,13 @@ function readMoment(written: unknown): number | null | undefined {
     : undefined;
 }
 
-/** Adds runs that started after the last recorded run. */
+/** Adds runs that started after the last run in the file. */
 export function addLostRuns(
   state: HeartbeatState,
   runs: Iterable<readonly [name: string, run: Partial<TaskState>]>,
 ): HeartbeatState {
-  // Without this entry the file is new or belongs to another program, so it contains no runs by
-  // Parley.
+  // Without this entry, the file is new or belongs to another program, so it does not contain runs
+  // by Parley.
   const noted = readMoment(state.more[NOTED]) ?? Number.NEGATIVE_INFINITY;
   let next = state;
   for (const [name, { lastRun = null, cadenceMin = null }] of runs) {

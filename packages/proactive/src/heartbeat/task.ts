@@ -2,13 +2,13 @@ import type { HeartbeatRoutine, NewsCheck } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import { DAY_MINUTES, type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 
-/** The file with the standing tasks, and the one that records their last runs (H02). */
+/** The file with the standing tasks, and the file that records their last runs (H02). */
 export const TASKS_FILE = 'HEARTBEAT.md';
 export const STATE_FILE = 'heartbeat-state.json';
 /** The state file used by OpenClaw's agents, read until Parley has written its own. */
 export const OPENCLAW_STATE_FILE = 'memory/heartbeat-state.json';
 
-/** The file in which owners describe themselves, which states the language in which they write. */
+/** The file in which owners describe themselves, including the language in which they write. */
 export const PROFILE_FILE = 'USER.md';
 
 /**
@@ -18,8 +18,8 @@ export const PROFILE_FILE = 'USER.md';
 export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, PROFILE_FILE];
 
 /**
- * The cadence of a task: a number of minutes after its last run, or once on every n-th day within
- * its hours.
+ * A task's cadence: a number of minutes after its last run, or once on every n-th day within its
+ * hours.
  */
 export type Cadence =
   | { readonly kind: 'minutes'; readonly minutes: number }
@@ -44,7 +44,7 @@ export interface StandingTask {
    * (H07).
    */
   readonly routine?: HeartbeatRoutine;
-  /** The group that receives the task's alerts; if it is absent, the owner does (H04). */
+  /** The group that receives the task's alerts; if it is absent, the owner receives them (H04). */
   readonly tell?: string;
   readonly check?: NewsCheck;
 }
@@ -54,7 +54,7 @@ export function getCadenceMinutes(cadence: Cadence): number {
   return cadence.kind === 'minutes' ? cadence.minutes : cadence.days * 24 * 60;
 }
 
-/** A problem in HEARTBEAT.md. The other tasks run nevertheless. */
+/** A problem in HEARTBEAT.md. Other tasks run nevertheless. */
 export interface TaskProblem {
   /** The line number, from 1. */
   readonly line: number;
@@ -68,7 +68,7 @@ export interface TaskProblem {
   readonly effect: 'task' | 'note';
 }
 
-/** Describes a problem for people: the location, what was found, and what is expected. */
+/** Describes a problem for people: where it is, what was found, and what is expected. */
 export function describeTaskProblem(problem: TaskProblem): string {
   const { line, task, found, expected, nearest, effect } = problem;
   const place = `HEARTBEAT.md, line ${line}${task === undefined ? '' : `, task ${task}`}`;
@@ -98,8 +98,8 @@ export interface WrittenCadence {
 /** `at` is the time of day, in minutes. */
 export interface WrittenInterval {
   /**
-   * `minutes` are elapsed time; `days` and `months` are counted on the calendar in a zone,
-   * regardless of clock changes.
+   * `minutes` are elapsed time; `days` and `months` are counted on a zone's calendar, regardless of
+   * clock changes.
    */
   readonly unit: 'minutes' | 'days' | 'months';
   readonly count: number;
@@ -128,7 +128,7 @@ const WORDS: Readonly<Record<string, string>> = {
   yearly: '1 year',
 };
 export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
-export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
+export const WINDOW_FORM = 'a range on the 24-hour clock, such as 9:00-21:00 or 22:00-2:00';
 /** The maximum length of a time text, in characters. */
 const MAX_WRITTEN = 500;
 /**
@@ -139,8 +139,8 @@ const MAX_MONTHS = 120;
 
 /**
  * Parses `30 min`, `1 h 30 min`, `day` or `daily at 3:00`; null for anything else. Tasks are
- * checked only during heartbeats, so 24 elapsed hours would drift from day to day; in this context
- * they mean a day.
+ * checked only during heartbeats, so 24 elapsed hours would drift from day to day. Here, they mean
+ * a day.
  */
 export function readCadence(written: string): WrittenCadence | null {
   const read = readInterval(written);
@@ -153,8 +153,8 @@ export function readCadence(written: string): WrittenCadence | null {
 
 /**
  * Parses an interval; null for anything else. Whole days, weeks and months are counted on the
- * calendar, while `24 hours` and `1 day 12 h` are elapsed time. With a time of day, as in `24 hours
- * at 9:00`, calendar days are meant.
+ * calendar, while `24 hours` and `1 day 12 h` are elapsed time. If there is a time of day, as in
+ * `24 hours at 9:00`, calendar days are meant.
  */
 export function readInterval(written: string): WrittenInterval | null {
   const text = written.trim().toLowerCase();
@@ -187,8 +187,8 @@ function readLength(written: string): WrittenInterval | null {
 }
 
 /**
- * Expresses a sum in the largest unit that divides it. A month has no fixed length in days, so it
- * cannot be combined.
+ * Expresses a sum in the largest unit that divides it. A month does not have a fixed length in
+ * days, so it cannot be combined.
  */
 function toLargestUnit({ minutes, days, months }: Record<WrittenInterval['unit'], number>) {
   if (months > 0) {
@@ -204,8 +204,8 @@ function toLargestUnit({ minutes, days, months }: Record<WrittenInterval['unit']
 }
 
 /**
- * Parses `9:00-21:00`, `9–21`, `22:00 to 2:00` or `9 am - 5 pm`; null for anything else, and for
- * empty hours.
+ * Parses `9:00-21:00`, `9–21`, `22:00 to 2:00` or `9 am - 5 pm`; returns null for anything else,
+ * including an empty range.
  */
 export function readWindow(written: string): DayWindow | null {
   if (written.length > MAX_WRITTEN) return null;
@@ -219,7 +219,7 @@ export function readWindow(written: string): DayWindow | null {
   if (from === null || to === null || more.length > 0) return null;
   if (from % DAY_MINUTES === 0 && to % DAY_MINUTES === 0) return from === to ? null : WHOLE_DAY;
   if (from === to || from === DAY_MINUTES) return null;
-  // Hours until midnight end with the day.
+  // A range until midnight ends with the day.
   return { from, to: to === 0 ? DAY_MINUTES : to };
 }
 

@@ -2,7 +2,7 @@ import type { FileLine } from './outline.ts';
 import { readWindow } from './task.ts';
 import { addTimes, type LineTimes, readTimes } from './times.ts';
 
-/** An entry of OpenClaw's `tasks:` block: `- name:` with `interval:` and `prompt:`. */
+/** An entry in OpenClaw's `tasks:` block: `- name:` with `interval:` and `prompt:`. */
 export interface BlockTask {
   readonly line: FileLine;
   readonly title: string;

@@ -3,7 +3,7 @@ import { resolveOwnersZone } from './time-zone.ts';
 
 const HERE = { timeZone: 'Europe/Vienna', isMachinesTimeZone: true };
 
-describe('the time zone in USER.md', () => {
+describe("the owner's time zone", () => {
   it.each([
     ['- **Timezone:** Europe/Berlin', 'Europe/Berlin'],
     ['- Time zone: America/New_York (EST/EDT)', 'America/New_York'],

@@ -1,6 +1,6 @@
 import { PROFILE_FILE, TASKS_FILE } from './task.ts';
 
-/** The time zone that applies to the hours of tasks, and its source if there was a choice. */
+/** The time zone that applies to the hours of tasks, and its source if several were possible. */
 export interface OwnersZone {
   readonly timeZone: string;
   readonly why?: string;
@@ -18,7 +18,7 @@ const IN_PROFILE =
 const MAX_NAME_LENGTH = 60;
 
 /**
- * Returns the zone from the settings, otherwise from HEARTBEAT.md or USER.md, otherwise the zone of
+ * Returns the zone from the settings, or else from HEARTBEAT.md or USER.md, or else the zone of
  * this machine.
  */
 export function resolveOwnersZone(profile: string, settings: SettingsZone, tasks = ''): OwnersZone {
@@ -36,11 +36,11 @@ export function resolveOwnersZone(profile: string, settings: SettingsZone, tasks
   const zone = findZone(written);
   if (!isMachinesTimeZone) {
     if (zone === timeZone) return { timeZone };
-    const why = `agent.timeZone of the settings, which counts before the "${written}" of ${file}`;
+    const why = `agent.timeZone in the settings, which overrides "${written}" in ${file}`;
     return { timeZone, why };
   }
   if (zone !== null) return { timeZone: zone, why: file };
-  const problem = `${file}: "${written}" is not a time zone that is known here. Write an IANA name such as Europe/Berlin, or set agent.timeZone in the settings; until then hours count in ${timeZone}, the zone of this machine.`;
+  const problem = `${file}: "${written}" is not a time zone. Use an IANA name such as Europe/Berlin, or set agent.timeZone in the settings; until then, hours are in ${timeZone}, the zone of this machine.`;
   return { timeZone, problem };
 }
 
@@ -71,7 +71,7 @@ function findZone(written: string): string | null {
   if (us !== undefined) return NAMES[us.toLowerCase()] ?? null;
   const [, sign, hours = ''] =
     /^(?:UTC|GMT)\s*(?:([+-])\s*0?(\d{1,2})(?::?00)?)?$/i.exec(text) ?? [];
-  // In `Etc/…` names the signs are reversed.
+  // In `Etc/…` names, the signs are reversed.
   if (sign !== undefined) return toZoneOrNull(`Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`);
   if (/^(?:UTC|GMT)$/i.test(text)) return 'UTC';
   const city = text.replace(/\s+/g, '_').toLowerCase();

@@ -9,11 +9,11 @@ export interface LineTimes {
   readonly at?: number;
   readonly hours?: DayWindow;
   readonly on?: DayRule;
-  /** Words about times that were not recognized. */
+  /** The part of the text about times that was not recognized. */
   readonly unclear?: string;
 }
 
-/** The times in a line, the text before the first of them, and the line without them. */
+/** The times in a line, the text before the first time, and the line without its times. */
 export interface ReadTimes {
   readonly times: LineTimes;
   readonly lead: string;
@@ -27,7 +27,7 @@ const EVERY = new RegExp(
   'i',
 );
 /**
- * Matches a cadence that refers to heartbeats. In OpenClaw a heartbeat takes place every half hour
+ * Matches a cadence that refers to heartbeats. In OpenClaw, a heartbeat takes place every half hour
  * by default.
  */
 const BEATS = /\b(?:every|each)\s+(?:(\d+)(\s*[-–]\s*\d+)?\s+)?(?:heart)?beats?\b/i;
@@ -77,7 +77,7 @@ const HOURS = new RegExp(
   `(?:(?:between|from)\\s+(${CLOCK})(?:${TO}|\\s+and\\s+)(${CLOCK})|(?<![\\d:.-])(?:(${MARKED})${TO}(${CLOCK})|(${CLOCK})${TO}(${MARKED})))(?![\\d-])${ZONE}`,
   'iu',
 );
-/** Matches two numbers next to days, which are hours, as in `Mon-Fri 9-17`. */
+/** Matches two numbers next to days, which are a range of hours, as in `Mon-Fri 9-17`. */
 const BARE_HOURS = /(?<![\p{L}\d.:-])\d{1,2}\s*[-–]\s*\d{1,2}(?=\s*(?:$|[,;:)|]|\uE000))/iu;
 const MORE = `((?:\\s*(?:,|and|&|/|\\+)\\s*(?:at\\s+)?(?:${MARKED}))*)`;
 const ABOUT = '\\b(?:around|about|by|before|after)\\s+';
@@ -85,7 +85,7 @@ const hourBehind = (lead: string, clock: string) =>
   new RegExp(`(?:${lead})(${clock})(?![\\d%-]|:\\d)${ZONE}${MORE}`, 'iu');
 const LEAD = `\\bat\\s+|@\\s*|(${ABOUT})`;
 const AT = hourBehind(`${LEAD}|^[[(]?|(?<!\\d)[(,:;|]\\s*|[–—-]\\s+`, MARKED);
-/** Next to days, a bare number after `at` is an hour, and so is `9:00` anywhere. */
+/** Next to days, a bare number after `at` is an hour; `9:00` is an hour wherever it appears. */
 const AT_NUMBER = hourBehind(LEAD, '\\d{1,2}(?:\\.\\d{2})?');
 const ANY_HOUR = hourBehind(`(?<![\\d:])()`, MARKED);
 /** A placeholder for a time that was removed from a line. */
@@ -116,7 +116,7 @@ const MAX_LINE = 500;
 
 /** Parses the times in a heading or list item; null if it has none. */
 export function readTimes(written: string): ReadTimes | null {
-  // A malicious file may consist of empty lines, each of which would be matched against every
+  // A malicious file may consist of empty lines, and each of them would be matched against every
   // pattern.
   if (written.trim() === '' || DATE.test(written)) return null;
   const text = translateToEnglish(written.slice(0, MAX_LINE));
@@ -138,7 +138,7 @@ export function readTimes(written: string): ReadTimes | null {
       .trim();
     if (plain) unclear.push(plain);
   };
-  // An exception may contain hours, which are the hours to leave out.
+  // An exception may contain hours: the hours to leave out.
   const exception = take(EXCEPTION)?.[0];
   note(take(UNREAD_TIME)?.[0]);
   const on = takeDays(take, () => rest, note);
@@ -210,7 +210,7 @@ export function isOnlyTime(rest: string): boolean {
   return ONLY_TIME.test(rest);
 }
 
-/** Returns the times of a line that only states a time, such as `Interval: 15m`. */
+/** Returns the times in a line that only states a time, such as `Interval: 15m`. */
 export function readLabeledTimes(line: string): LineTimes | null {
   if (line.trim().startsWith('|')) return null;
   const text = line.replace(MARKS, '').replace(/^[\s>+-]+/, '');
@@ -237,10 +237,10 @@ export function addTimes(all: LineTimes, more: LineTimes): LineTimes {
   const isTwice = Object.keys(more).some((key) => key in all);
   const both = { ...more, ...all, ...(isTwice && { unclear: 'two times for one task' }) };
   const isBoth = both.cadence?.kind === 'minutes' && both.at !== undefined;
-  return { ...both, ...(isBoth && { unclear: 'an interval and a time of the day' }) };
+  return { ...both, ...(isBoth && { unclear: 'an interval and a time of day' }) };
 }
 
-/** Whether a line contains a time that a task with the times `kept` does not follow. */
+/** Whether a line contains a time that differs from the task's times `kept`. */
 export function hasUnkeptTime(line: string, kept: LineTimes): boolean {
   const read = readCarriedTimes(line);
   if (read !== null)
@@ -252,7 +252,8 @@ export function hasUnkeptTime(line: string, kept: LineTimes): boolean {
 }
 
 /**
- * The schedule of a task with these times. `isKnown` is false if the schedule is only the default.
+ * Returns the schedule of a task with these times. `isKnown` is false if the schedule is only the
+ * default.
  */
 export function toSchedule({ cadence, at, hours, on }: LineTimes) {
   const isOften = cadence?.kind === 'minutes';
@@ -278,7 +279,7 @@ function takeCadence(take: TakeMatch, note: NoteText): Cadence | 'month' | undef
   if (every !== null) {
     if (range !== undefined) note(every[0]);
     const read = readCadence(`${count} ${unit}`)?.cadence;
-    // In `Every 4 hours (6x per day)` both times mean the same.
+    // In `Every 4 hours (6x per day)`, both times mean the same.
     const perDay = toCadencePerDay(take(PER_DAY));
     if (read === undefined || (perDay !== undefined && !isDeepStrictEqual(read, perDay))) {
       note(every[0]);
@@ -338,7 +339,7 @@ function takeDays(take: TakeMatch, text: () => string, note: NoteText): DayRule 
   return { of: 'week', days: parseDays(all) };
 }
 
-/** Reads lists and ranges of days, such as `Mon, Wed` and `Monday to Friday`. */
+/** Parses lists and ranges of days, such as `Mon, Wed` and `Monday to Friday`. */
 function parseDays(list: string): readonly number[] {
   const days = new Set<number>();
   let [last, isRange] = [0, false];
@@ -362,7 +363,7 @@ function takeHours(take: TakeMatch, note: NoteText, hasDays: boolean): DayWindow
   for (let range = take(HOURS); range !== null; range = take(HOURS)) {
     const [all, ...ends] = range;
     const [from = '', to = ''] = ends.slice(0, 6).filter((end) => end !== undefined);
-    // In `8-10 pm`, the second time's half of the day applies to both.
+    // In `8-10 pm`, the am or pm of the second time applies to both.
     const half = /[ap]m$/i.test(from) ? '' : (/[ap]m$/i.exec(to)?.[0] ?? '');
     const hours = readWindow(`${from}${half} - ${to}`) ?? readWindow(`${from} - ${to}`);
     if (hours === null || ends[6] !== undefined || found !== undefined) note(all);

@@ -127,7 +127,7 @@ const UNCLEAR: readonly string[] = [
 // biome-ignore-end format: the table ends
 
 describe('the answer to a standing task', () => {
-  it('[H03] is quiet with text next to the token up to the length in the settings, and an alert beyond that', async () => {
+  it('[H03] is quiet if the text beside the token is at most as long as the settings allow, and otherwise an alert', async () => {
     const kindOf = (rest: number, length: number) =>
       judgeHeartbeatAnswer(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
     expect([kindOf(10, 10), kindOf(10, 11)]).toEqual(['quiet', 'alert']);
@@ -222,7 +222,7 @@ it.each([
   ['6:59', '2026-11-22T05:59Z', '2026-11-22T06:00Z'],
   ['7:00', '2026-11-22T06:00Z', undefined],
 ])(
-  '[H04] an alert at %s waits for the end of the quiet hours, if it falls into them',
+  '[H04] an alert at %s waits for the end of the quiet hours, if it falls within them',
   async (_case, at, until) => {
     const alertedSince = async () => false;
     const judge = createJudge({

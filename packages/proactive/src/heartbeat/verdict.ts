@@ -1,9 +1,9 @@
 import { QUIET_TOKEN } from '@parley/core';
 
-/** The verdict on the answer from a run (H03). Only an `alert` is sent. */
+/** The verdict on a run's answer (H03). Only an `alert` is sent. */
 type AnswerVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
-  /** The text contains no spelling of the token. */
+  /** The text does not contain the token in any spelling. */
   | { readonly kind: 'alert'; readonly text: string }
   /** The answer is neither quiet nor an alert, and is logged with its text. */
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };
@@ -19,8 +19,8 @@ const SILENT = /^NO[_ -]?REPLY$/i;
 const CUT_TOKEN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
 
 /**
- * Judges the answer of a run; it counts as an alert only if it clearly is one. `rest` is the
- * maximum length of the text beside a token at the start or end of an answer, in characters.
+ * Judges a run's answer; it counts as an alert only if it clearly is one. `rest` is the maximum
+ * length of the text beside a token at the start or end of an answer, in characters.
  */
 export function judgeHeartbeatAnswer(answer: string, rest = 300): AnswerVerdict {
   if (!hasContentBesides(answer)) return { kind: 'quiet', reason: 'it said nothing' };
@@ -140,8 +140,8 @@ function hasContentBesides(text: string): boolean {
 
 /**
  * Removes every spelling of the quiet token, and the lines and marks that contained only that. `\0`
- * marks where something was removed; models do not write it. Finally a space replaces the mark, so
- * that the text on both sides cannot form a new token.
+ * marks where something was removed; models do not write this character. Finally, a space replaces
+ * the mark, so that the text on both sides cannot form another token.
  */
 function removeSpellings(written: string): string {
   let text = written;

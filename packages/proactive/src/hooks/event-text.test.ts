@@ -69,7 +69,7 @@ describe('the event text for the model', () => {
     expect(text.trimEnd().split('\n').at(-1)).toMatch(/^<\/outside id="[0-9a-f]{20}">$/);
   });
 
-  it('[H09] [P10] states that it was truncated, with its full length', () => {
+  it('[H09] [P10] says that it was truncated, and gives its full length', () => {
     expect(shown('text/plain', 'x'.repeat(900))).toMatch(
       /^x{500}… \[cut: 500 of 900 characters\]$/,
     );

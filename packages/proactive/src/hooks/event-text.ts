@@ -13,8 +13,8 @@ interface ShownParts {
 }
 
 /**
- * Formats an event for the model (P18): JSON and forms as JSON, anything else unchanged, framed as
- * data from outsiders and truncated at a limit that is stated (P10).
+ * Formats an event for the model (P18): JSON and forms as JSON, anything else unchanged. The text
+ * is framed as data from outsiders and truncated at a given limit (P10).
  */
 export function formatEvent(sent: SentEvent, { fields, maxCharacters }: ShownParts): string {
   const value = parseBody(sent);
@@ -23,8 +23,8 @@ export function formatEvent(sent: SentEvent, { fields, maxCharacters }: ShownPar
 }
 
 /**
- * Returns the body as a value; text if it is neither JSON nor a form. JSON is parsed even if the
- * content type is wrong.
+ * Returns the body as a value, or as text if it is neither JSON nor a form. JSON is parsed even if
+ * the content type is wrong.
  */
 function parseBody({ contentType, body }: SentEvent): unknown {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return readForm(body);

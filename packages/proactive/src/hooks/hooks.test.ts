@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** Finds the chat of an owner, or a group if one is named. */
+/** Finds an owner's chat, or the group that is named. */
 const findTarget =
   (choice: string): FindTarget =>
   async ({ tell }) => {
@@ -82,8 +82,8 @@ async function waiting(lane: string): Promise<readonly AdmittedMessage[]> {
   }
 }
 
-describe('a hook for external events', () => {
-  it('[H09] [D01] stores an event as a run in a separate lane, with the event as data and the target’s route', async () => {
+describe('hooks for external events', () => {
+  it("[H09] [D01] store an event as a run in a separate lane, with the event as data and the target's route", async () => {
     const taken = await hooks().take('ci', event('The build broke.'));
     expect(taken).toEqual({ kind: 'taken', id: 'hook_ci_1', isNew: true });
     expect(scene.woken).toEqual(['beat:hook:ci']);
@@ -105,7 +105,7 @@ describe('a hook for external events', () => {
     expect(JSON.stringify(admitted)).not.toContain(RULES.token);
   });
 
-  it('[H09] accepts each key once, even after a restart, and treats events without a key as new', async () => {
+  it('[H09] accept each key once, even after a restart, and treat events without a key as new', async () => {
     const first = await hooks().take('ci', event('a', 'delivery-1'));
     const again = await hooks().take('ci', event('b', 'delivery-1'));
     expect(first).toMatchObject({ kind: 'taken', isNew: true });
@@ -120,7 +120,7 @@ describe('a hook for external events', () => {
     expect(texts).toEqual(['a', 'c', 'd', 'd']);
   });
 
-  it('[H09] derives a distinct id from each hook and key; ids of events without a key differ from these', () => {
+  it('[H09] derive a distinct id from each hook and key; ids of events without a key differ from these', () => {
     const name = fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,39}$/);
     const key = fc.option(fc.string({ maxLength: 20 }), { nil: undefined });
     const { newId } = silentRuntime;
@@ -138,14 +138,14 @@ describe('a hook for external events', () => {
     ['family', 'last family'],
     ['test:-100', 'last test:-100'],
   ])(
-    '[H09] [H04] with the target %s finds its chat like a standing task for %s',
+    '[H09] [H04] with the target %s find the chat for %s the way a standing task does',
     async (target, found) => {
       await hooks({ target }).take('ci', event('x'));
       expect(asked).toEqual([found]);
     },
   );
 
-  it('[H09] [W02] for a group has no sender there, not even the owner', async () => {
+  it('[H09] [W02] for a group do not have a sender there, not even the owner', async () => {
     await hooks({ target: 'family' }).take('ci', event('x'));
     const [admitted] = await waiting('beat:hook:ci');
     expect(admitted).toMatchObject({ route: { chatType: 'group' } });
@@ -153,7 +153,7 @@ describe('a hook for external events', () => {
     expect(admitted?.message.sender.id).toBe('operator');
   });
 
-  it('[H09] [F14] of another agent has a lane of that agent, and reports an unknown agent', async () => {
+  it("[H09] [F14] for another agent use one of that agent's lanes, and report an unknown agent", async () => {
     await hooks({ agent: 'support' }).take('ci', event('x'));
     expect(scene.woken).toEqual(['@support/beat:hook:ci']);
     expect(await waiting('@support/beat:hook:ci')).toHaveLength(1);
@@ -161,7 +161,7 @@ describe('a hook for external events', () => {
     expect(taken).toEqual({ kind: 'nowhere', reason: 'there is no agent nobody' });
   });
 
-  it('[H09] [D07] reports that an event has no chat, or that too many events wait', async () => {
+  it('[H09] [D07] report that an event has no chat, or that too many events are waiting', async () => {
     expect(await hooks({ target: 'nobody' }).take('ci', event('x'))).toMatchObject({
       kind: 'nowhere',
     });
@@ -170,7 +170,7 @@ describe('a hook for external events', () => {
     expect(await hooks().take('door', event('x'))).toMatchObject({ kind: 'taken' });
   });
 
-  it('[H09] [H02] wakes the heartbeat for the most overdue or the named task, after any run in progress', async () => {
+  it('[H09] [H02] wake the heartbeat for the most overdue task or the named one, after any run in progress', async () => {
     scene.put(
       'HEARTBEAT.md',
       '## mail\n- every: 30 min\n- do: Look.\n## door\n- every: day\n- do: Look.\n',
@@ -188,7 +188,7 @@ describe('a hook for external events', () => {
     ]);
   });
 
-  it('[H09] [G18] is listed with its latest events and without its token', async () => {
+  it('[H09] [G18] are listed with their latest events and without their tokens', async () => {
     await hooks().take('ci', event('x'));
     const listed = await hooks().list();
     expect(listed).toMatchObject([

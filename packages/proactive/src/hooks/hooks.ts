@@ -66,13 +66,13 @@ export interface HookServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly rules: Readonly<Record<string, HookRules>>;
   readonly meter: Pick<Meter, 'count'>;
-  /** Finds the agent that a hook works for; undefined if none has that name. */
+  /** Finds the agent for which a hook works; undefined if the agent does not exist. */
   readonly agentOf: (name: string | undefined) => HookAgent | undefined;
   readonly wake: (lane: string) => Promise<void>;
   readonly newId: NewId;
 }
 
-/** The services of a hook's agent (F14). */
+/** The services of the agent for which a hook works (F14). */
 interface HookAgent {
   readonly owners: readonly string[];
   /** Finds the chat for a hook (H04). `choice` has the same form as `heartbeat.notify`. */
@@ -145,8 +145,8 @@ const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
   toAgentConversation(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
 /**
- * Derives the id of an event from its key, so that keys need no separate table. Different hooks and
- * different keys give different ids.
+ * Derives an event's id from its key, so that keys do not need a separate table. Events from
+ * different hooks or with different keys have different ids.
  */
 export function createEventId(name: string, key: string | undefined, newId: NewId): string {
   if (key === undefined) return newId(`hook_${name}`);
@@ -192,15 +192,15 @@ async function wakeHeartbeat(
   if (outcome === null) return { kind: 'full', reason: 'too many runs are already waiting' };
   const reason =
     outcome.kind === 'started' ? `the standing task ${outcome.task} started` : outcome.reason;
-  // The outcome is stored last: if the process dies earlier, the sender repeats the event, whose id
-  // identifies the run.
+  // The outcome is stored last: if the process dies before that, the sender repeats the event,
+  // whose id identifies the run.
   const note = { id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), reason };
   const isNew = await store.heartbeats.note(note, now);
   log.info({ hook: name, event: id, reason }, 'an event arrived');
   return { kind: 'taken', id, isNew };
 }
 
-/** No member of a group caused the event, so in a group it has no sender. */
+/** An event in a group was not caused by any of its members, so it does not have a sender there. */
 const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
 
 /**
@@ -217,7 +217,7 @@ function createEventOrder(
     ...{ id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), now },
     ...(!target.isOwners && { sender: OPERATOR }),
     text: `⚙️ An event came from outside: do with it what the heartbeat part of your instructions says. This is the event.\n\n${formatEvent(event, rule)}`,
-    reason: `the hook ${name} got an event`,
+    reason: `hook ${name} received an event`,
     variables: {
       ...{ task: `hook ${name}`, instruction, schedule: 'with each event', hook: name },
       ...(language && { language }),

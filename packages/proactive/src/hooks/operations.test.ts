@@ -43,11 +43,11 @@ describe('hooks on the page and the command line', () => {
   });
 
   it('[H09] refuse an event for an unknown name', async () => {
-    await expect(test('toString')).rejects.toThrow('There is no hook of that name.');
+    await expect(test('toString')).rejects.toThrow('There is no hook with that name.');
     expect(seen).toEqual([]);
   });
 
-  it('[H09] state why an event is refused', async () => {
+  it('[H09] report why an event is refused', async () => {
     answer = { kind: 'full', reason: '100 events are already waiting' };
     await expect(test('ci')).rejects.toThrow('Not taken: 100 events are already waiting.');
   });

@@ -24,7 +24,7 @@ export const operations = {
     async ({ hooks }: HookNeeds, { name, body }) => {
       const { rules, take, count } = await hooks();
       if (!Object.hasOwn(rules, name))
-        throw createRefusal('no-hook', 'There is no hook of that name.');
+        throw createRefusal('no-hook', 'There is no hook with that name.');
       const taken = await take(name, { contentType: '', body });
       count('test', name);
       if (taken.kind !== 'taken')

@@ -70,7 +70,10 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     ask,
     views: () => schedule.views(),
     now: clock,
-    /** Records a retention run that removes nothing, as evidence that time has passed until now. */
+    /**
+     * Records a retention run that does not remove anything, as evidence of how much time has
+     * passed.
+     */
     countAges: () =>
       store.retention.run(
         { ages: KEPT_FOREVER, bytes: Number.POSITIVE_INFINITY },
@@ -101,7 +104,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
       if (job === null) throw new Error(`no job ${id}`);
       return job;
     },
-    /** Runs the turn that waits in the chat; null if there is none. */
+    /** Runs the turn that waits in the chat; returns null if there is none. */
     run: (outcome: 'answered' | 'failed' = 'answered', chat = 'c') => {
       made += 0.001;
       return runNext(store, { lane: `test:default:${chat}`, turn: `t${made}`, now, outcome });
@@ -125,7 +128,7 @@ function createOwner() {
     asked,
     zone,
     async askOwner(question: OwnerQuestion) {
-      // Delivers each key once, like the outbox.
+      // Delivers each key once, as the outbox does.
       const isKnown = asked.some(({ key }) => key === question.key);
       if (zone.hasOwner && !isKnown) asked.push(question);
       return zone.hasOwner;

@@ -86,7 +86,10 @@ export async function openHeartbeatScene(
       return store.inbox.accept({ conversationId, message, route: ROUTE, receivedAt: now });
     },
     got: (name: string) => readFileSync(join(folder, name), 'utf8'),
-    /** Ends the turn that waits in the heartbeat's lane as quiet; null if none waits. */
+    /**
+     * Ends the turn that waits in the heartbeat's lane with a quiet answer; returns null if no turn
+     * waits.
+     */
     run(tokens = 10) {
       turns += 1;
       return endRun(store, { turnId: `turn-${turns}`, now, tokens });

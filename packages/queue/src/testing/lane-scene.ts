@@ -63,7 +63,8 @@ export async function openLaneScene(): Promise<LaneScene> {
       bus.publish({ type: 'stop-turn', conversationId: chatId });
     },
     async loseLease(chatId) {
-      // The first request shortens the holder's lease to nothing, and the second one takes it.
+      // The first request expires the holder's lease immediately, and the second request acquires
+      // it.
       for (const leaseMs of [0, 1]) {
         const thief = { conversationId: chatId, owner: 'thief', leaseMs };
         const taken = await store.lanes.begin(thief, 'collect', newId('stolen'), Date.now());

@@ -44,7 +44,7 @@ export const settingsSchemas = {
   modelChoices: listTestModelChoices,
 };
 
-/** Creates the environment of a settings test: a separate folder, two channels, a model. */
+/** Creates the environment for a settings test: a separate folder, two channels and a model. */
 export function createSettingsFolder() {
   let folder = '';
   beforeAll(() => {
@@ -74,19 +74,19 @@ export function createSettingsFolder() {
   };
 }
 
-/** Returns a valid result; throws if it is invalid. */
+/** Returns a valid result; throws if the result is invalid. */
 export function getValidSettings<T>(result: SettingsResult<T>) {
   if (result.kind === 'invalid') throw new Error(JSON.stringify(result.problems, null, 2));
   return result;
 }
 
-/** Returns the problems of an invalid result; throws if it is valid. */
+/** Returns an invalid result's problems; throws if the result is valid. */
 export function getProblems<T>(result: SettingsResult<T>): readonly SettingsProblem[] {
   if (result.kind === 'ok') throw new Error('expected invalid settings');
   return result.problems;
 }
 
-/** Returns the problems of a broken account; throws if it is not broken. */
+/** Returns a broken account's problems; throws if the account is not broken. */
 export function getAccountProblems<T>(
   result: SettingsResult<T>,
   account: string,

@@ -43,7 +43,7 @@ describe('a copy of a database', () => {
     expect(empty.filter((table) => !/^search_entry_/.test(table))).toEqual(leftOut());
   });
 
-  it('[U10] [G15] contains no byte of the rows it leaves out, nor of previously deleted rows', async () => {
+  it('[U10] [G15] does not contain any bytes from excluded rows or from previously deleted rows', async () => {
     await fill();
     const deleted = 'these words were forgotten';
     run(
@@ -60,7 +60,7 @@ describe('a copy of a database', () => {
     expect(bytesOf(target).includes('Grüße, 你好')).toBe(true);
   });
 
-  it('leaves no temporary files behind', async () => {
+  it('does not leave temporary files behind', async () => {
     await fill();
     await copyDatabase(live, target);
     expect(readFileSync(target).subarray(18, 20)).toEqual(Buffer.from([1, 1]));
@@ -92,7 +92,7 @@ describe('a copy of a database', () => {
     expect(column(target, 'select ref from attachment order by inbox_seq')).toEqual(['-', KEY]);
   });
 
-  it("contains only the older version's migrations and no separate files for a database from an older Parley", async () => {
+  it('copies the applied migrations of a database from an older Parley, which has no separate files', async () => {
     const older = MIGRATIONS.slice(0, 1);
     const database = openSqlite({ path: live, name: live });
     await migrate(database, older, live, clock);
@@ -114,13 +114,13 @@ describe('a copy of a database', () => {
   it.each([
     ['a newer Parley', 9_999, 'store-newer'],
     ['a Parley from before the first release', 29, 'store-older'],
-  ])('refuses to copy a database of %s', async (_whose, number, code) => {
+  ])('refuses to copy a database from %s', async (_whose, number, code) => {
     await fill();
     run(live, `insert into parley_migration values (${number}, 'x', '9.0.0', 0)`);
     await expect(copyDatabase(live, target)).rejects.toMatchObject({ code });
   });
 
-  it('refuses to copy a damaged database and leaves no file behind', async () => {
+  it('refuses to copy a damaged database and does not leave a file behind', async () => {
     writeFileSync(live, Buffer.alloc(8_192, 'garbled'));
     await expect(copyDatabase(live, target)).rejects.toMatchObject({ code: 'store-damaged' });
     expect(() => readFileSync(`${target}.whole`)).toThrow('ENOENT');
@@ -177,7 +177,7 @@ describe('a restored database', () => {
     expect(column(target, 'select seq from inbox order by seq')).toEqual([1, 2, 3, 51]);
   });
 
-  it('gives a restored database a new name, so that no process mistakes it for the previous one', async () => {
+  it('renames a restored database, so that no process mistakes it for the previous one', async () => {
     const before = await open(live);
     await before.state.advance();
     await copyDatabase(live, target);
@@ -254,7 +254,7 @@ describe('a restored database', () => {
 describe('unfinished work in the replaced database', () => {
   const order = { unfinished: 'hold', forget: FORGET } as const;
 
-  it('[D01] [G16] carries over unfinished work as after a crash and drops related dead letters', async () => {
+  it('[D01] [G16] carries over unfinished work the way a crash recovery does, and drops related dead letters', async () => {
     const store = await open(live);
     await store.inbox.accept(createMessage('m1'));
     await copyDatabase(live, target);
@@ -305,12 +305,15 @@ describe('unfinished work in the replaced database', () => {
     expect(await same).toMatchObject(nothing);
   });
 
-  it('leaves unfinished work behind, with the reason, if the replaced database is unreadable or from an older version', async () => {
+  it('leaves unfinished work behind, and reports why, if the replaced database is unreadable or from an older version', async () => {
     await open(live);
     await copyDatabase(live, target);
     await prepare('hold');
     run(live, `delete from parley_migration where number = 37`);
-    const older = { kind: 'unreadable', reason: 'it is the database of an older Parley' };
+    const older = {
+      kind: 'unreadable',
+      reason: 'it is a database from an older version of Parley',
+    };
     expect(await carryOverFile(target, live, order)).toEqual(older);
     const garbled = join(folder, 'garbled.db');
     writeFileSync(garbled, Buffer.alloc(8_192, 'garbled'));

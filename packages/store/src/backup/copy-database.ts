@@ -24,7 +24,7 @@ const BUSY_TIMEOUT_MS = 5_000;
  * Copies a SQLite file while other processes use it, without the rows that a backup must not
  * contain. First, a thread in Node's pool copies all pages; reading the write-ahead log blocks no
  * writer. Then the excluded rows are deleted from that copy, and the rest is written to `target`,
- * so that no page in `target` ever held a deleted row. Throws StoreErrors, for example
+ * whose pages therefore never contained a deleted row. Throws StoreErrors, for example
  * `store-newer` if a newer version of Parley wrote the file.
  */
 export async function copyDatabase(path: string, target: string): Promise<DatabaseCopy> {
@@ -51,7 +51,7 @@ async function copyPages(from: string, to: string): Promise<void> {
 function writeBackup(whole: string, target: string, name: string): DatabaseCopy {
   const sqlite = new DatabaseSync(whole, { enableForeignKeyConstraints: false });
   try {
-    // The intermediate file is deleted afterwards, so it needs no journal.
+    // The intermediate file is deleted afterwards, so it does not need a journal.
     sqlite.exec('pragma journal_mode = off');
     const steps = readMigrationNumbers(sqlite, name);
     for (const [name, table] of TABLE_LIST) {

@@ -1,8 +1,8 @@
 import { defineDynamicStatement, defineStatement, type Sql } from '../database.ts';
 
 /**
- * The numbers of work items that were held back. `turns` and `parts` counts dead letters, `jobs`
- * counts paused jobs.
+ * How many pieces of work were held back. `turns` and `parts` counts dead letters, `jobs` counts
+ * paused jobs.
  */
 export interface HeldBack {
   readonly parts: number;
@@ -17,7 +17,7 @@ export interface ForgottenValues {
 }
 
 const REASON =
-  'it was unfinished in the older state that the database has returned to, and may have been completed since';
+  'the database has returned to an older state in which it was unfinished, and it may have been completed since';
 
 /**
  * Settles the unfinished work in a database that was rolled back, because a backup was restored or
@@ -41,8 +41,8 @@ export async function settleUnfinished(
 }
 
 /**
- * Frees all lanes, because no worker holds a lane of a restored database. The raised epoch fences
- * every earlier holder.
+ * Frees all lanes, because the lanes in a restored database are not held by any worker. The raised
+ * epoch fences every earlier holder.
  */
 export function freeLanes(sql: Sql): void {
   sql.send(FREE_LANES);

@@ -33,7 +33,7 @@ describe.runIf(postgres?.available)('moving a database from SQLite to PostgreSQL
     path = join(folder, `${files}.db`);
   });
 
-  it('[D09] copies every row of every table and reuses no number', async () => {
+  it('[D09] copies every row of every table and does not reuse numbers', async () => {
     const database = openSqlite({ path, name: path });
     await migrate(database, MIGRATIONS, path, clock);
     await fillTables(database);

@@ -115,7 +115,7 @@ async function copyTable(
 function toCell(value: unknown): CellValue {
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
   if (value instanceof Uint8Array) return value;
-  throw new TypeError(`no table of Parley contains values of the type ${typeof value}`);
+  throw new TypeError(`no Parley table contains values of type ${typeof value}`);
 }
 
 function isLargeCell(cell: CellValue): boolean {

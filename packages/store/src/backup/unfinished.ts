@@ -15,7 +15,7 @@ import { copyFiles } from './files.ts';
 import type { ForgottenValues } from './settle-unfinished.ts';
 
 /**
- * What a restore did with the unfinished work in the database it replaces. `carried`: the work
+ * How a restore treated the unfinished work in the database that it replaced. `carried`: the work
  * continues in the restored database; `letters` counts the dead letters that were dropped because
  * of it. `unreadable`: the work was left behind because the replaced database cannot be read.
  */
@@ -104,12 +104,12 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
 };
 
 /**
- * Carries over work that people are waiting for, between two SQLite files that no process uses:
+ * Carries over work that people are waiting for, between two SQLite files that are not in use:
  * unanswered messages with their turn, its journal, approvals, sub-agents and files, and unsent
  * parts. It leaves `to` in the same state as after a crash: leases are free and epochs have
- * advanced. The usual recovery then resumes the work and repeats nothing (G16). A damaged `from` is
- * reported, not thrown. With `go-on`, throws StoreError `store-pending-work` if the backup lacks
- * unfinished work.
+ * advanced. The usual recovery then resumes the work without repeating any of it (G16). A damaged
+ * `from` is reported, not thrown. With `go-on`, throws StoreError `store-pending-work` if the
+ * backup lacks unfinished work.
  */
 export async function carryOverFile(
   to: string,
@@ -147,7 +147,7 @@ async function migratePendingWork(
   { unfinished, forget }: MigrationOrder,
 ): Promise<CarryOverResult> {
   if ((await countLiveRows(sql, 'parley_migration')) !== MIGRATIONS.length) {
-    return { kind: 'unreadable', reason: 'it is the database of an older Parley' };
+    return { kind: 'unreadable', reason: 'it is a database from an older version of Parley' };
   }
   if (unfinished === 'go-on') {
     await refuseUnknownWork(sql);
@@ -173,7 +173,7 @@ async function countLiveRows(sql: Sql, table: string, where = '1 = 1'): Promise<
 
 /**
  * Refuses a backup that was declared to be the final state if the replaced database has pending
- * work that it lacks.
+ * work that is missing from the backup.
  */
 async function refuseUnknownWork(sql: Sql): Promise<void> {
   const same = MESSAGE_KEY.map((column) => `known.${column} = old.${column}`).join(' and ');
@@ -192,7 +192,7 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
   );
 }
 
-/** Carried rows get new numbers in their old order. */
+/** Carried-over rows get new numbers, in their old order. */
 async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefined): Promise<void> {
   if (rows === undefined) return;
   const described: Table = TABLES[table];
@@ -215,7 +215,7 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
   );
 }
 
-/** Drops dead letters whose work continues, and dead letters with no messages left. */
+/** Drops dead letters whose work continues, and dead letters whose messages are all gone. */
 async function dropDeadLetters(sql: Sql) {
   const dropped = defineDynamicStatement(`delete from dead_letter where settled is null
     and (subject in ${TURNS} or subject in ${PART_IDS} or (kind = 'unanswered' and subject like 'restored-%'

@@ -3,7 +3,7 @@ import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.t
 
 const Text = z.object({ text: z.string() });
 
-/** Lists Markdown answers by turn id, for turns that are still in the history. */
+/** Returns Markdown answers by turn id, for turns that are still in the history. */
 export async function listAnswers(
   sql: Sql,
   turnIds: readonly string[],

@@ -5,12 +5,12 @@ import { defineStatement, encodeJson, type Sql } from '../database.ts';
 import { findPersonalMessage, getChatTitle, selectByPerson, TRIGGER } from './list.ts';
 import { readSaid } from './messages.ts';
 
-/** An approval with readable names and complete, private texts. */
+/** An approval with readable names and unabridged private text. */
 export interface ShownApproval extends Approval {
   readonly seq: number;
   /**
-   * The author of the message that caused the call; null if Parley caused it, for example a job, or
-   * if the message was forgotten.
+   * The author of the message that caused the call; null if Parley caused it, for example through a
+   * job, or if the message was forgotten.
    */
   readonly asker: string | null;
   /** The text of the message that caused the call. */
@@ -63,7 +63,7 @@ function toApprovalNames(asked: AskedRow | undefined): ApprovalNames {
   };
 }
 
-// A command decides at the time it was received.
+// A command takes effect as of the time it was received.
 const ASKED = defineStatement(`
   select approval.seq as approval, inbox.channel, inbox.account, inbox.chat_id as "chatId",
     inbox.message,

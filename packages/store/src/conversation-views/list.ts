@@ -9,14 +9,14 @@ import { isTakenOverCondition } from '../taken-over.ts';
 import { getThread, readSaid, readSent, type SaidMessage } from './messages.ts';
 
 /**
- * A conversation with people, as shown in a list. Times are in ms; texts are private and complete.
+ * A conversation with people, as shown in a list. Times are in ms; text is private and unabridged.
  */
 export interface ShownConversation extends ChatKey {
   readonly id: string;
   readonly chatType: ChatType;
   /** The group's title or the person's name; the chat id if neither is stored. */
   readonly title: string;
-  /** The name that the reader gave it in their inbox; null if they gave none. */
+  /** The reader's own name for the conversation; null if they did not name it. */
   readonly name: string | null;
   readonly mode: ConversationMode;
   /** The model chosen with `/model`; null for the model in the settings. */
@@ -28,7 +28,7 @@ export interface ShownConversation extends ChatKey {
   /** When the running turn started; null if no turn is running. */
   readonly runningSince: number | null;
   /**
-   * The person who has taken over the conversation from the agent, and until when; null if the
+   * The person who has taken over the conversation from the agent, and until when; null while the
    * agent answers (U12).
    */
   readonly takenOver: {
@@ -50,14 +50,15 @@ export interface ShownConversation extends ChatKey {
   /** The number of the newest part sent to the chat; 0 if none was sent. */
   readonly newestPart: number;
   /**
-   * Whether the reader has unseen messages: answers in their own chat, any messages in other chats.
+   * Whether the reader has unseen messages: only answers count in their own chat, all messages in
+   * other chats.
    */
   readonly isNew: boolean;
 }
 
 /**
- * Which page of the list to read, and for which reader: a sign-in, '' for the gateway's token, or
- * null for no inbox.
+ * Which page of the list to read, and for whom: a sign-in, '' for the gateway's token, or null to
+ * leave out inbox data.
  */
 export interface ListQuery {
   readonly before: number | null;
@@ -75,7 +76,7 @@ export function hasPeopleCondition<Column extends string>(column: Column) {
 }
 
 /**
- * Lists conversations, newest message first. `before` is the `newest` value of the last
+ * Lists conversations, most recently active first. `before` is the `newest` value of the last
  * conversation on the previous page.
  */
 export async function listConversations(
@@ -88,10 +89,10 @@ export async function listConversations(
   return rows.map(toShownConversation);
 }
 
-/** The maximum number of pinned conversations per reader; the list shows them above all others. */
+/** The maximum number of pinned conversations per reader, which the list shows above all others. */
 export const MAX_PINNED = 50;
 
-/** Lists a reader's pinned conversations, newest message first. */
+/** Lists a reader's pinned conversations, most recently active first. */
 export async function listPinned(
   sql: Sql,
   reader: string,
@@ -101,7 +102,10 @@ export async function listPinned(
   return (await sql.all(PINNED, values)).map(toShownConversation);
 }
 
-/** Titles by conversation id, or the reader's names. Conversations without a list are left out. */
+/**
+ * Returns titles by conversation id, or the reader's own names for the conversations. Leaves out
+ * conversations that are not listed anywhere.
+ */
 export async function readTitles(
   sql: Sql,
   ids: Iterable<string>,
@@ -113,7 +117,7 @@ export async function readTitles(
   );
 }
 
-/** Finds the newest message written by a person; jobs and other triggers have no name to show. */
+/** Finds the newest message from a person, because jobs and triggers have no name to show. */
 export function findPersonalMessage({ message, byPerson }: NewestMessage): SaidMessage | null {
   return readSaid(byPerson ?? message);
 }
@@ -195,7 +199,7 @@ function getPreviewText(part: ReturnType<typeof readSent>): string {
 
 interface NewestMessage {
   readonly message: string;
-  /** The newest one by a person, if Parley wrote the newest; otherwise null. */
+  /** The newest message from a person, if Parley wrote the newest message; otherwise null. */
   readonly byPerson: string | null;
 }
 
@@ -224,18 +228,16 @@ interface ListRow extends ChatKey, NewestMessage {
   readonly partRoute: string | null;
   readonly error: string | null;
   readonly newestPart: number | null;
-  /**
-   * The read position of the reader; null if no reader was given or they have never used the inbox.
-   */
+  /** The reader's read position; null if no reader was given or they have never used the inbox. */
   readonly readMessage: number | null;
   readonly readPart: number | null;
 }
 
-/** Patterns for the lanes of Parley's own work. */
+/** Patterns for the ids of lanes in which Parley does its own work. */
 export const NO_PEOPLE = {
   subAgents: `${SUB_AGENT_LANE}%`,
   heartbeats: `${HEARTBEAT_LANE}%`,
-  // Pattern for the lanes of named agents.
+  // Pattern for the ids of lanes that belong to named agents.
   othersSubAgents: `@%/${SUB_AGENT_LANE}%`,
   othersHeartbeats: `@%/${HEARTBEAT_LANE}%`,
 };
@@ -252,7 +254,7 @@ const WITH_NEWEST = `
  */
 export const TRIGGER = { trigger: '%,"trigger":"%' };
 
-/** The column `byPerson` of a `NewestMessage`, which is the current row of `inbox`. */
+/** The `byPerson` column of a `NewestMessage`, where `inbox` is the current row. */
 export function selectByPerson<const Conversation extends string>(conversation: Conversation) {
   return `case when inbox.message like :trigger then (select said.message from inbox as said
       where said.conversation_id = ${conversation} and said.message not like :trigger
@@ -312,13 +314,13 @@ const TITLES = defineStatement(`
   Pick<ListRow, 'id' | 'chatId' | 'message' | 'byPerson' | 'name'>
 >();
 
-/** What is shown about one conversation besides its messages. */
+/** What is shown about one conversation in addition to its messages. */
 export interface ConversationDetails extends ShownConversation {
-  /** The model that gave the conversation's last answer; null if there is none. */
+  /** The model that produced the conversation's last answer; null if there is no answer. */
   readonly answeredBy: string | null;
   /**
    * The agent's turns since `since` (ms), with their tokens and their cost in US dollars;
-   * `unpriced` counts turns whose model has no known price.
+   * `unpriced` counts turns whose model does not have a known price.
    */
   readonly spent: {
     readonly since: number;

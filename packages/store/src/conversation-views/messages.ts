@@ -7,6 +7,7 @@ import {
 } from '@parley/core';
 import { z } from 'zod';
 import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.ts';
+import { type HistoryState, selectHistoryState } from '../history-state.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
 import { listAnswers } from './answers.ts';
@@ -27,14 +28,14 @@ interface ShownFile {
   readonly kind: string;
   readonly name: string | null;
   /**
-   * Whether the file's bytes are still stored: for messages they are kept for a day, for answers as
-   * long as the answer itself.
+   * Whether the file's bytes are still stored: files in messages are kept for a day, files in
+   * answers as long as the answer itself.
    */
   readonly isKept: boolean;
 }
 
 /**
- * A message from either side of a conversation. Times are in ms; texts are private and complete.
+ * A message from either side of a conversation. Times are in ms; text is private and unabridged.
  */
 export interface ShownMessage {
   readonly id: string;
@@ -44,7 +45,7 @@ export interface ShownMessage {
   readonly from: string | null;
   readonly text: string;
   readonly files: readonly ShownFile[];
-  /** Set if Parley itself wrote the message for the agent, for example for a job that came due. */
+  /** Set if Parley itself wrote the message for the agent, for example because a job came due. */
   readonly trigger: string | null;
   /** For a message: waiting, running, or its outcome; for a part: its delivery state. */
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
@@ -55,11 +56,13 @@ export interface ShownMessage {
    * wrote it (U12).
    */
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
+  readonly history: HistoryState;
   /**
-   * The argument to pass to `why/message` for this message; null if there is nothing to explain.
+   * The argument that explains this message when passed to `why/message`; null if there is nothing
+   * to explain.
    */
   readonly why: string | null;
-  /** Set for a part: its text in the platform's dialect, and its turn. */
+  /** Set for an outbox part: its text in the platform's dialect, and its turn. */
   readonly sent?: {
     readonly text: string;
     readonly target: RenderTarget;
@@ -99,7 +102,7 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   const sent: SentRow[] = [];
   for (const place of await findChats(sql, conversationId, before.inbox)) {
     const bounds = { before: before.outbox, after: part, until, limit };
-    sent.push(...(await sql.all(SENT, { ...place, ...bounds })));
+    sent.push(...(await sql.all(SENT, { ...place, ...bounds, conversationId })));
   }
   sent.sort((a, b) => b.seq - a.seq);
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
@@ -197,6 +200,7 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
     state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
     error: null,
     writtenBy: null,
+    history: row.history,
     why: toWhyName(row),
   };
 }
@@ -229,6 +233,7 @@ function toOutgoing(row: SentRow): ShownMessage {
       row.writtenBy === null || row.writtenAs === null
         ? null
         : { name: row.writtenBy, as: row.writtenAs },
+    history: row.history,
     why: row.turnId,
     ...(sent && { sent }),
   };
@@ -245,6 +250,7 @@ interface SaidRow {
   readonly account: string;
   readonly chatId: string;
   readonly messageId: string;
+  readonly history: HistoryState;
 }
 
 interface SentRow {
@@ -258,13 +264,16 @@ interface SentRow {
   readonly turnId: string | null;
   readonly writtenBy: string | null;
   readonly writtenAs: 'agent' | 'self' | null;
-  /** Converted because SQLite has no boolean type. */
+  /** A number on SQLite, which has no boolean type. */
   readonly isKept: boolean | number;
+  readonly history: HistoryState;
 }
 
 const RECEIVED_MESSAGES = defineStatement(`
   select 'in' as direction, seq, received_at as at, message, state, outcome, channel, account,
-    chat_id as "chatId", message_id as "messageId"
+    chat_id as "chatId", message_id as "messageId", 
+    case when coalesce(outcome, '') <> 'replaced'
+      then ${selectHistoryState('inbox.turn_id', ':conversationId')} end as history
   from inbox where conversation_id = :conversationId and seq < :before and seq > :after
     and received_at <= :until
   order by seq desc limit :limit`).rows<SaidRow>();
@@ -275,7 +284,8 @@ const SENT = defineStatement(`
   select 'out' as direction, outbox.seq, outbox.created_at as at, body, route, outbox.state, error,
     turn_id as "turnId", written_by as "writtenBy", written_as as "writtenAs",
     exists (select 1 from agent_file where agent_file.part_id = outbox.id
-      and (agent_file.bytes is not null or agent_file.file_id is not null)) as "isKept"
+      and (agent_file.bytes is not null or agent_file.file_id is not null)) as "isKept",
+    ${selectHistoryState('outbox.turn_id', ':conversationId')} as history
   from outbox left join turn on turn.id = outbox.turn_id
   where channel = :channel and account = :account and chat_id = :chatId
     and seq < :before and seq > :after and created_at <= :until and ${THREAD} = :thread

@@ -12,9 +12,9 @@ import { getMessageText, getPartText } from './messages.ts';
 
 /*
  * The full-text index over all messages: FTS5 on SQLite, `tsvector` on PostgreSQL. The index
- * contains only words; the texts stay in their tables. Receiving a message does not update the
+ * contains only words; the text itself stays in its tables. Receiving a message does not update the
  * index; each search first indexes new rows. A hit counts only if the stored text still contains
- * the words, so an edited row or was emptied never causes a false hit.
+ * the words, so an edited or emptied row never causes a false hit.
  */
 
 type IndexSource = 'inbox' | 'outbox';
@@ -27,13 +27,13 @@ const ODD: Readonly<Record<IndexSource, number>> = { inbox: 0, outbox: 1 };
 /** Rows per transaction; on SQLite, all other writers wait a few ms for each one. */
 const BATCH = 100;
 /**
- * Rows younger than this are read again by the next search, because on PostgreSQL a smaller number
- * may become visible after a larger one, in ms.
+ * Rows younger than this (in ms) are read again by the next search, because on PostgreSQL a smaller
+ * number may become visible after a larger one.
  */
 const SETTLED_MS = 60_000;
 /**
- * Waiting messages younger than this are read again as well, because their authors may still edit
- * them, in ms.
+ * Waiting messages younger than this (in ms) are also read again, because their authors may still
+ * edit them.
  */
 const CHANGES_MS = 60 * 60_000;
 
@@ -64,7 +64,7 @@ export async function catchUpIndex(
   return missing;
 }
 
-/** Where to continue reading: after `after`, provided that the stored number is still `reach`. */
+/** Where to continue reading: after `after`, if the stored number still equals `reach`. */
 interface IndexStart {
   readonly reach: number;
   readonly after: number;
@@ -79,8 +79,8 @@ async function indexBatch(
 ): Promise<IndexStart | null> {
   return database.write(async (sql) => {
     await sql.run(ENSURE_REACH, { source });
-    // The lock blocks a concurrent emptying of the index. If the index has been emptied, reading
-    // starts over.
+    // The lock prevents another process from emptying the index at the same time. If the index has
+    // been emptied, reading starts over.
     const reach = (await sql.get(LOCK_REACH, { source }))?.seq ?? 0;
     const after = reach === known ? last : reach;
     const rows = await sql.all(SOME[source], { after, limit: BATCH });
@@ -93,7 +93,7 @@ async function indexBatch(
       ({ at, waits }) => now - at < (waits === 1 ? CHANGES_MS : SETTLED_MS),
     );
     const settled = young === -1 ? rows.at(-1) : rows[young - 1];
-    // The stored number does not move past a young row, so that the row is read again.
+    // The stored number does not advance past a recent row, so that the row is read again.
     const moved = settled !== undefined && after === reach ? settled.seq : reach;
     if (moved !== reach) sql.send(MOVE_REACH, { source, seq: moved });
     const end = rows.at(-1)?.seq;
@@ -290,7 +290,7 @@ const MAX_TERMS = 10;
 function splitPlacedWords(text: string): readonly PlacedWord[] {
   const found: PlacedWord[] = [];
   let characters = 0;
-  // Nobody said the words of a mark, which replaces what was removed.
+  // A placeholder replaces removed text; nobody wrote the words in it.
   const said = text.replaceAll(REMOVED, (mark) => ' '.repeat(mark.length));
   for (const { 0: piece, index: at } of said.matchAll(WORDS)) {
     const word = foldWord(piece);
@@ -332,7 +332,7 @@ export function parseTerms(typed: string): SearchTerms {
     .slice(0, MAX_TERMS);
 }
 
-/** Whether a text contains every term; the last word of a term may be a prefix. */
+/** Whether a text contains every term; the last word of a term may be only a prefix. */
 export function matchesTerms(text: string, terms: SearchTerms): boolean {
   const words = splitPlacedWords(text);
   return terms.every((term) => findTerm(words, term) !== null);

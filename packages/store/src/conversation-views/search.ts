@@ -14,7 +14,7 @@ import { excerptMatch, matchesTerms, parseTerms, type SearchTerms } from './sear
 /** A message or part that contains all terms. */
 export interface SearchHit {
   readonly conversationId: string;
-  /** The name that the reader gave the conversation, otherwise its title. */
+  /** The name that the reader gave the conversation, or else its title. */
   readonly title: string;
   readonly channel: string;
   readonly message: string;
@@ -27,12 +27,12 @@ export interface SearchHit {
   readonly excerpt: string;
 }
 
-/** The search query as typed, and the cursor from the previous page (null for the first page). */
+/** The search query as typed, and the previous page's cursor (null for the first page). */
 export interface SearchQuery {
   readonly typed: string;
   readonly before: PageMark | null;
   readonly limit: number;
-  /** The person whose names for conversations are shown; null or absent for none. */
+  /** The person whose own names for conversations are shown; null or absent for none. */
   readonly reader?: string | null;
   /** Removes secrets; called before the text is truncated. */
   readonly scrub: (text: string) => string;
@@ -122,8 +122,9 @@ const IN_CHAT = `inbox.channel = outbox.channel and inbox.account = outbox.accou
 const TURN_OF_PEOPLE = `case when ${hasPeopleCondition('turn.conversation_id')} then turn.conversation_id end`;
 
 /**
- * The conversation that shows a part: that of its turn, if it takes place in the part's chat.
- * Otherwise the turn posted into another chat, whose newest conversation shows it.
+ * The conversation that shows a part: the conversation of its turn, if that takes place in the
+ * part's chat. Otherwise the turn posted into another chat, and that chat's newest conversation
+ * shows the part.
  */
 const OF_PART = `coalesce(
   (select conversation_id from inbox where ${IN_CHAT}
@@ -131,7 +132,8 @@ const OF_PART = `coalesce(
   (select conversation_id from inbox where ${IN_CHAT} order by inbox.seq desc limit 1),
   ${TURN_OF_PEOPLE})`;
 
-// Parts that other conversations posted into a deleted one keep their text, but nothing shows them.
+// Parts that other conversations posted into a deleted conversation keep their text, but are not
+// shown anywhere.
 const SENT = defineStatement(`
   select 'out' as direction, outbox.seq, created_at as at, body as stored, outbox.channel,
     outbox.chat_id as "chatId", ${OF_PART} as "conversationId"

@@ -67,7 +67,7 @@ async function addConversation(nth: number): Promise<void> {
   await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
 }
 
-/** A turn that answers in the first conversation. */
+/** A turn that answers in the first of the conversations. */
 async function addAnswer(nth: number): Promise<void> {
   await store.inbox.accept(createMessage(`q${nth}`, 'long'));
   const { lease } = await startTurn(store, `long${nth}`, 'web:long');
@@ -93,7 +93,7 @@ const VIEWS: Readonly<Record<string, () => Promise<unknown>>> = {
 
 describe('conversations as people see them', () => {
   it.each(Object.entries(VIEWS))(
-    '[U08] take the same number of queries for many rows as for few: %s',
+    '[U08] need the same number of queries for many rows as for a few: %s',
     async (_, read) => {
       const countQueries = async () => {
         reads = 0;

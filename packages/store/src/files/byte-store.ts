@@ -1,7 +1,7 @@
 /**
  * Stores file contents outside the rows, which refer to them by id. A row refers to an id only
- * after `put` has resolved, so the bytes behind a row are complete. Bytes that no row refers to
- * were left by a crash and may be removed.
+ * after `put` has resolved, so its bytes are complete. Bytes that are not referenced by a row were
+ * left behind by a crash and may be removed.
  */
 export interface ByteStore {
   /** Stores bytes under a new id and resolves once they would survive a power cut. */
@@ -19,5 +19,5 @@ export interface ByteStore {
 /** The maximum time for storing one file, in ms; the sweep of unreferenced files waits longer. */
 export const PUT_TIMEOUT_MS = 2 * 60_000;
 
-/** Replaces a platform's file reference when the file must not be fetched again. */
+/** Replaces a platform's file reference if the file must not be fetched again. */
 export const NO_REF = '-';

@@ -88,7 +88,7 @@ export interface FolderUse {
   readonly bytes: number;
 }
 
-/** Counts the files of a folder. */
+/** Counts the files in a folder. */
 export async function measureFolder(folder: string): Promise<FolderUse> {
   const names = await readdir(folder).catch(() => []);
   let bytes = 0;
@@ -107,7 +107,7 @@ function getStoredFileSize(path: string): Promise<number> {
 type RunInTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Writes of large and small files alternate chunk by chunk, so that a small file does not wait for
+ * Large and small files are written in alternating chunks, so that a small file does not wait for
  * large ones.
  */
 async function writeSynced(path: string, bytes: Uint8Array, inTurn: RunInTurn): Promise<void> {
@@ -145,7 +145,7 @@ async function syncFolder(folder: string): Promise<void> {
 
 /**
  * Overwrites a file before removing it, as `secure_delete` does with rows, because forgotten text
- * must not remain on disk. The file is renamed first, so that no reader gets zeros.
+ * must not remain on disk. The file is renamed first, so that readers never get zeros.
  */
 async function overwriteFile(path: string): Promise<void> {
   const gone = `${path}${GONE}`;

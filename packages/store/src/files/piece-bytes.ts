@@ -3,13 +3,13 @@ import { type Database, defineStatement, StoreError } from '../database.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
 
 /**
- * The size of a piece, in bytes; writing one takes a few ms, so that other writers can run in
+ * The size of a piece, in bytes; writing a piece takes a few ms, so that other writers can run in
  * between.
  */
 export const PIECE_BYTES = 256 * 1_024;
 
 /**
- * Stores files in the table `file_piece`, for a PostgreSQL database shared by several machines or
+ * Stores files in the `file_piece` table, for a PostgreSQL database that several machines share or
  * for an in-memory database. Each piece is written, read and removed by a separate statement.
  */
 export function createPieceBytes(database: Database, newId: NewId): ByteStore {
@@ -54,7 +54,7 @@ function createTooSlowError(): StoreError {
   const seconds = PUT_TIMEOUT_MS / 1_000;
   return new StoreError(
     'store-unreachable',
-    `The database did not store a file within ${seconds} s. It will be retried.`,
+    `The database did not store a file within ${seconds} s. Parley will try again.`,
   );
 }
 

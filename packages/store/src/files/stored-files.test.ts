@@ -27,7 +27,7 @@ import {
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const BYTES = Uint8Array.from([0, 255, 1, 128, 39, 92]);
 const FILE = { kind: 'document', name: 'report.pdf', mimeType: 'application/pdf' } as const;
-/** Unreferenced files younger than this are kept, in ms. */
+/** The age in ms below which unreferenced files are kept. */
 const MINUTES = 60_000;
 
 function withFile(id: string, chatId = 'c1'): AdmittedMessage {
@@ -90,7 +90,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[D01] reads files stored by 0.1.0 from their rows, and drops them like all others', async () => {
+    it('[D01] reads files that 0.1.0 stored in rows, and drops them like other files', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       const set =
@@ -107,7 +107,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytesKept()).toBe(0);
     });
 
-    it('[D01] removes files that a crash left without a row, and keeps referenced ones', async () => {
+    it('[D01] removes files that a crash left without a row, and keeps files that a row refers to', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       await store.attachments.keep(photo, BYTES, 1);
@@ -158,7 +158,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       const [first, second] = (await ask('select file_id from attachment order by inbox_seq')).map(
         (row) => `${row.file_id}`,
       );
-      // A resent message refers to the same file in this way.
+      // A resent message refers to the same file.
       await ask('update attachment set file_id = :first returning 1 as one', {
         first: first ?? '',
       });
@@ -190,7 +190,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       if (database.name === 'SQLite') expect(after).toEqual({ found: 0, complete: true });
     });
 
-    it('[D04] stores the files of a post once, however often the post is repeated', async () => {
+    it("[D04] stores a post's files once, however often the post is repeated", async () => {
       const parts = [{ ...createPart('here'), file: { ...FILE, size: 6 }, bytes: BYTES }] as const;
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'posted' });
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'known' });
@@ -200,7 +200,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(Uint8Array.from(bytes ?? [])).toEqual(BYTES);
     });
 
-    it('[F08] [D07] leaves nothing behind when a message with files is a duplicate or refused', async () => {
+    it('[F08] [D07] does not leave files behind when a message is a duplicate or refused', async () => {
       await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
       expect(await store.inbox.accept({ ...withFile('m1'), files: [BYTES] })).toBe('duplicate');
       expect(await store.inbox.accept({ ...withFile('m2'), files: [BYTES] }, 1)).toBe('full');
@@ -226,7 +226,7 @@ describe('files beside a SQLite database', () => {
     child.kill('SIGKILL');
     await ended;
   };
-  /** After a restart, the attachment still has to be fetched, and leftovers are swept. */
+  /** After a restart, the attachment must still be fetched, and leftover files are swept. */
   const expectAsBefore = async () => {
     const store = await openStore({ url: database.url(), clock: () => 0 });
     const [photo] = await store.attachments.due('web', 'default', 0, 1);
@@ -250,7 +250,7 @@ describe('files beside a SQLite database', () => {
 
   it('[D01] fetches a file again if the process was killed while writing it', async () => {
     const isHalf = (name: string): boolean => /^file_\w+\.part$/.test(name);
-    // On a busy machine, the file may be complete before the check, so the attempt is repeated.
+    // On a busy machine, the file may be complete before the check, so the test tries again.
     do {
       rmSync(folder(), { recursive: true, force: true });
       const store = await database.openEmpty();

@@ -16,8 +16,8 @@ export interface BytesOfRow {
 }
 
 /**
- * SQL condition for rows that still have their file contents. It must match the condition of the
- * partial indexes, which are used only for the same condition.
+ * An SQL condition for rows that still have their file contents. It must match the condition of the
+ * partial indexes; otherwise, they are not used.
  */
 export const HAS_BYTES = '(bytes is not null or file_id is not null)';
 
@@ -30,7 +30,7 @@ const UNNAMED_MS = 5 * PUT_TIMEOUT_MS;
 /** File contents for the rows of `attachment` and `agent_file`, written outside transactions. */
 export type StoredFiles = ReturnType<typeof openStoredFiles>;
 
-/** Stores files in `folder`, or as pieces in the database when it is null. */
+/** Stores files in `folder`; if it is null, stores them as pieces in the database. */
 export function openStoredFiles(database: Database, newId: NewId, folder: string | null) {
   const bytes: ByteStore =
     folder === null ? createPieceBytes(database, newId) : createFolderBytes(folder, newId);
@@ -41,13 +41,12 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
     return rows.map(({ id }) => id);
   };
   /**
-   * Removes those of the given files that no row refers to; no row can start to refer to such a
+   * Removes those of the given files that are no longer referenced; a row cannot refer to such a
    * file again.
    */
   const release = async (files: readonly Pick<FileRef, 'id'>[]): Promise<void> => {
     await bytes.remove(await unnamedOf(files.map(({ id }) => id)));
   };
-  /** Stores bytes so that a row can refer to them. */
   const put = async (file: Uint8Array): Promise<FileRef> => {
     return { id: await bytes.put(file), size: file.byteLength };
   };
@@ -62,9 +61,9 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
     }
   };
   /**
-   * Stores files and then runs a transaction whose rows refer to them. Files that no row refers to
-   * afterwards are removed. If the transaction fails, its outcome may be unknown, so the files are
-   * left for the sweep.
+   * Stores files and then runs the transaction that stores the rows referring to them. Removes
+   * files that are not referenced afterwards. If the transaction fails, its outcome may be unknown,
+   * so the files are left for the sweep.
    */
   const withFiles = async <T>(
     files: readonly Uint8Array[] = [],
@@ -86,7 +85,7 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
       return bytes.get(row.fileId, row.size ?? 0);
     },
     withFiles,
-    /** Like `withFiles`, for parts of an answer, some of which have a file. */
+    /** Like `withFiles`, for the parts of an answer, of which only some may have a file. */
     withParts: <T>(
       parts: readonly PartWithBytes[],
       transact: (parts: readonly NewPart[]) => Promise<T>,
@@ -108,8 +107,8 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
       return missing;
     },
     /**
-     * Removes files left by a crash: no row refers to them, and an earlier sweep found them
-     * unreferenced too. `now` is monotonic, in ms; returns the number of removed files.
+     * Removes files left behind by a crash: no row refers to them now, and none did at an
+     * earlier sweep. `now` is monotonic, in ms; returns the number of removed files.
      */
     async sweep(now: number): Promise<number> {
       const unnamed = new Set(await unnamedOf(await bytes.list()));
@@ -123,7 +122,7 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
   };
 }
 
-/** Adds stored files to the parts that have one, in order. */
+/** Adds stored files, in order, to the parts that have a file. */
 function attachStoredFiles(
   parts: readonly PartWithBytes[],
   stored: readonly FileRef[],

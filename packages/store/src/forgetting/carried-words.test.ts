@@ -17,7 +17,7 @@ const SECRET = 'the amaranth of bob';
 
 for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(
-    `what a person said, quoted elsewhere, on ${database.name}`,
+    `a person's words that are quoted elsewhere, on ${database.name}`,
     () => {
       let store: Store;
       beforeEach(async () => {
@@ -102,7 +102,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await bodies()).not.toContain('amaranth');
       });
 
-      it('[G15] removes forgotten text from the notice that a stranger wants access', async () => {
+      it('[G15] removes forgotten text from the notice that a stranger has asked for access', async () => {
         const stranger = {
           channel: 'web',
           account: 'default',
@@ -132,7 +132,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await bodies(group)).toContain('I am back.');
       });
 
-      it("[G15] removes other people's quotes of the person and of answers to the person", async () => {
+      it("[G15] removes quotes of the person, and of answers to the person, from other people's messages", async () => {
         await said('g1', 'bob', SECRET, 'g');
         const lease = await claimed('t1', GROUP);
         await store.lanes.commit(lease, createAnswer('t1', [`re ${SECRET}`], 'g'), 4);

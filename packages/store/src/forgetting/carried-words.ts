@@ -3,7 +3,7 @@ import { deleteRows, dropDeadLetters, forgetInPrompts, removeText } from './copi
 import { getForgottenTable } from './forgotten-tables.ts';
 import { createPhraseRedactor } from './phrase-redactor.ts';
 
-/** Whose text to look for: that of turns, messages (by `seq`) and people (`telegram:42`). */
+/** Whose text to look for: turns, messages (by `seq`) and people (`telegram:42`). */
 export interface TextSelection {
   readonly turns: readonly string[];
   readonly seqs: readonly number[];
@@ -29,7 +29,7 @@ const TURNS = defineStatement(`
 
 /**
  * Lists the ids of the parts that contain this text, in any chat. A question about an approval, for
- * example, goes to the owner's chat, in which the person who caused it never wrote.
+ * example, is sent to the owner's chat, where the person who caused it never wrote.
  */
 export async function listPartsWithText(
   database: Database,
@@ -51,8 +51,8 @@ const NAMED = defineStatement("select id, about from outbox where about <> ''").
   readonly about: string;
 }>();
 
-// Parts from earlier versions do not record whose text they contain, so every such part in a chat
-// where a turn asked a question is included.
+// Earlier versions did not record whose text a part contains, so every such part in a chat where a
+// turn asked a question is included.
 const OF_SOURCES = defineDynamicStatement(`
   select id from outbox
   where turn_id in (select value from json_each(:turns)) or answers in (${NUMBERS})
@@ -65,7 +65,7 @@ const OF_SOURCES = defineDynamicStatement(`
 }>();
 
 /**
- * Empties parts and removes their files, their dead letters, and their text in the next turn's
+ * Empties parts, and removes their files, their dead letters and their text in the next turn's
  * context.
  */
 export async function forgetParts(
@@ -89,13 +89,14 @@ const IN_PARTS = 'in (select value from json_each(:parts))';
 
 const IS_PART = `id ${IN_PARTS}`;
 
-/** The ids of Parley's own messages in group context: the part's id, or the key of its post. */
+/** The ids of Parley's own messages in group context: the id of a part, or the key of a post. */
 const NOTES = `message_id in (select 'own ' || value from json_each(:parts)
   union all select 'own ' || substr(value, 6, length(value) - 7) from json_each(:parts)
     where value like 'post:%.0')`;
 
 /**
- * The questions that turns asked people outside their own conversations, with the text shown there.
+ * The questions that turns asked people outside their own conversations, with the text as it was
+ * shown.
  */
 export interface OutsideQuestions {
   readonly conversations: readonly string[];
@@ -123,8 +124,8 @@ const ASKED = defineStatement(`
 }>();
 
 /**
- * Removes text that was shown in other chats, and a person's texts, from the prompts recorded
- * there.
+ * Removes text that was shown in other chats, and a person's own text, from the prompts that those
+ * chats recorded.
  */
 export async function forgetOutsideQuestions(
   database: Database,

@@ -18,9 +18,9 @@ import { createTextRedactor, type Redact } from './phrase-redactor.ts';
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**
- * Drops copies of sent messages (`sent`) that contain one of the phrases, so a phone that requests
- * such a message again does not get it. The bytes are in the platform's format, so a phrase cannot
- * be cut out of them.
+ * Drops copies of sent messages (`sent`) that contain one of the phrases, so that a phone cannot
+ * request them again. The bytes are in the platform's format, so a phrase cannot be cut out of
+ * them.
  */
 export async function forgetInCopies(
   sql: Sql,
@@ -65,14 +65,14 @@ async function dropMatchingCopies(
   return sql.run(DROP_COPIES, { ...account, ids: encodeJson(meant) });
 }
 
-/** Drops the copies of the selected parts, even if they contain no forgotten phrase. */
+/** Drops the copies of the selected parts, even if they do not contain a forgotten phrase. */
 async function dropCopies(sql: Sql, { where, values }: RowSelection): Promise<void> {
   const parts =
     defineDynamicStatement(`select channel, account, platform_message_id as id from outbox
     where ${where} and platform_message_id is not null`);
   const rows = await sql.all(parts.rows<ChannelAccountKey & { readonly id: string }>(), values);
   const ids = new Set(rows.map(({ id }) => id));
-  // A person's parts may have been sent through several accounts.
+  // One person's parts may have been sent through several accounts.
   for (const account of new Map(rows.map((row) => [`${row.channel} ${row.account}`, row])).values())
     await dropMatchingCopies(sql, account, (value) => {
       const copy = Copy.safeParse(parseJsonOrNull(value));
@@ -97,8 +97,8 @@ function parseJsonOrNull(value: string): unknown {
 
 /**
  * Removes phrases from the recorded prompts (P17) of these conversations. A text is stored under
- * its hash and may also belong to prompts in other conversations; these keep it, and the changed
- * text gets its own hash.
+ * its hash and may also belong to prompts in other conversations. These keep the old text; the
+ * changed text gets its own hash.
  */
 export async function forgetInPrompts(
   sql: Sql,
@@ -128,7 +128,8 @@ export async function forgetInPrompts(
 }
 
 /**
- * Stores the text without the phrases and returns its hash; null if the text does not contain them.
+ * Stores the text without the phrases and returns the new hash; null if the text does not contain
+ * any of them.
  */
 async function storeRedactedText(
   sql: Sql,
@@ -171,7 +172,7 @@ const DROP_UNUSED = defineStatement(`
   delete from prompt_text
   where hash = :hash and not exists (select 1 from turn_prompt where parts like :like)`);
 
-/** Drops texts that no prompt refers to any longer, in small batches. */
+/** Drops texts that are no longer part of any prompt, in small batches. */
 export async function dropUnusedTexts(database: Database): Promise<void> {
   const used = new Set<string>();
   for (let after = ''; ; ) {
@@ -192,7 +193,7 @@ export async function dropUnusedTexts(database: Database): Promise<void> {
   }
 }
 
-/** Rows per transaction: few enough that a concurrent commit hardly waits. */
+/** Rows per transaction; the number is small, so that a concurrent commit hardly waits. */
 export const BATCH = 500;
 
 const SOME_PROMPTS = defineStatement(`
@@ -205,15 +206,16 @@ const DROP_TEXTS = defineStatement(
   'delete from prompt_text where hash in (select value from json_each(:hashes))',
 );
 
-/** Selects rows in a table: a condition and its parameter values. */
+/** Selects rows in a table by a condition and its parameter values. */
 export interface RowSelection {
   readonly where: string;
   readonly values: ParameterValues;
 }
 
 /**
- * A statement that drops dead letters about removed work, because they can be neither read nor
- * replayed. Stopping a lane includes it: a replay would let its messages and parts wait again.
+ * Builds a statement that drops dead letters about removed work, because they can neither be read
+ * nor replayed. It must run when a lane is stopped, because a replay would make the lane's messages
+ * and parts wait again.
  */
 export function buildLetterDeletion(turns: string, parts: string) {
   return defineDynamicStatement(`delete from dead_letter
@@ -221,7 +223,7 @@ export function buildLetterDeletion(turns: string, parts: string) {
       or subject in (select id from outbox where ${parts})`);
 }
 
-/** Runs `buildLetterDeletion` as a transaction of its own. */
+/** Runs `buildLetterDeletion` in a separate transaction. */
 export async function dropDeadLetters(
   database: Database,
   turns: string,
@@ -249,10 +251,7 @@ export async function deleteRows(
   }
 }
 
-/**
- * Removes text from rows and returns the number of rows: deletes the rows, or only their text if
- * the rows must stay.
- */
+/** Deletes rows, or only their text if the rows must stay, and returns the number of rows. */
 export function removeText(
   database: Database,
   forgotten: ForgottenTable,
@@ -306,8 +305,8 @@ async function emptyRows(
 }
 
 /**
- * A part that is being sent in this moment must not be tried again without its text. Nor must one
- * that failed since the waiting parts were removed, and waits for its next attempt.
+ * A part that is just being sent must not be tried again without its text. The same applies to a
+ * part that failed after the waiting parts were removed and now waits for its next attempt.
  */
 const SEND_NO_MORE = `update outbox set changed = 'deleted',
   state = case when state = 'pending' then 'failed' else state end

@@ -80,7 +80,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await remove('nowhere')).toBeNull();
     });
 
-    it('[U12] stops the running turn, whose worker can store nothing more', async () => {
+    it('[U12] stops the running turn, and its worker cannot store anything more', async () => {
       await say('m1');
       const { lease } = await startTurn(store, 't1');
       await say('m2');
@@ -98,7 +98,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(claimed.kind).not.toBe('turn');
     });
 
-    it('[U12] keeps messages written during the deletion: they wait and begin a conversation with no history', async () => {
+    it('[U12] keeps messages written during the deletion: they wait and start a conversation without history', async () => {
       await say('m1');
       await store.conversations.act(LANE, { kind: 'mode', to: 'plan' }, 1);
       await startTurn(store, 't1');
@@ -125,7 +125,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(next).toMatchObject({ kind: 'turn', turn: { session: 1 } });
     });
 
-    it("[U12] ends a takeover, and removes every person's marks for the conversation", async () => {
+    it("[U12] ends a takeover and removes everyone's marks for the conversation", async () => {
       await say('m1');
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Bo', lastsMs: 60_000 });
       await store.conversationMarks.change('Bo', LANE, { kind: 'rename', title: SECRET });
@@ -135,7 +135,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(takeovers).toMatchObject([{ by: 'Bo', endedBy: 'Ann' }]);
     });
 
-    it('[U12] keeps each message whole that arrives during the deletion, whichever step it meets', async () => {
+    it('[U12] keeps every message that arrives during the deletion complete, at whichever step it arrives', async () => {
       for (let nth = 0; nth < 20; nth += 1) await say(`old${nth}`);
       let isDeleted = false;
       const arriving = (async () => {
@@ -155,7 +155,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect((deleted?.messages ?? 0) + left.length).toBe(20 + arrived);
     });
 
-    it('[U12] takes the lane from a worker that still holds it between two turns', async () => {
+    it('[U12] releases the lane from a worker that still holds it between two turns', async () => {
       await say('m1');
       const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, createAnswer('t1', [`Of ${SECRET}`]), 2);
@@ -167,7 +167,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.transcript.recent(LANE, 1, 9)).toEqual([]);
     });
 
-    it('[U12] stays as it is if the process dies at the start, and can then be deleted again', async () => {
+    it('[U12] does not change if the process dies at the start, and can then be deleted again', async () => {
       await say('m1');
       await startTurn(store, 't1');
       await expect(
@@ -187,7 +187,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect([await texts(), await listed()]).toEqual([[], []]);
     });
 
-    /** Leaves a dead letter of each kind in a chat: a turn, a part, and an uncertain part. */
+    /** Leaves three dead letters in a chat: for a turn, a part, and an uncertain part. */
     const leaveLetters = async (chat: string) => {
       await say('q1', chat);
       await answered(`${chat}-1`, chat);
@@ -207,7 +207,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     const letters = () => store.deadLetters.open({ limit: 9 });
     const unsent = async () => (await store.outbox.next(CHAT))?.part.body.text ?? null;
 
-    it('[U12] [D06] takes its dead letters along, and no replay brings anything back', async () => {
+    it('[U12] [D06] loses its dead letters, and a replay does not bring anything back', async () => {
       await leaveLetters('c1');
       await leaveLetters('c2');
       const own = (await letters()).filter((letter) => letter.conversationId === LANE);
@@ -232,7 +232,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 9)).toEqual([]);
     });
 
-    it('[U12] [D06] removes what a replay has just made wait again', async () => {
+    it('[U12] [D06] removes messages and parts that a replay has just made wait again', async () => {
       await leaveLetters('c1');
       const replayed = (await letters()).map(({ id }) =>
         store.deadLetters.replay(id, 'even-twice', 3),
@@ -243,31 +243,28 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
 
     it.each([
-      ['is tried again', 'afterwards'],
-      ['fails', 'afterwards'],
-      ['is tried again', 'meanwhile'],
-      ['fails', 'meanwhile'],
-    ])(
-      '[U12] [D06] sends nothing more of a part that was being sent, if it %s %s',
-      async (what, when) => {
-        await say('m1');
-        await answered('t1');
-        const id = (await store.outbox.next(CHAT))?.part.id ?? '';
-        await store.outbox.markSending(id, 2);
-        await say('m2');
-        await startTurn(store, 't2');
-        const end = () =>
-          what === 'fails'
-            ? store.outbox.markFailed(id, 'unknown', 'down', 4, null)
-            : store.outbox.retryLater(id, { now: 4, afterMs: 0 }, 'too many', 'free');
-        let ending: Promise<void> = Promise.resolve();
-        await remove(LANE, () => {
-          if (when === 'meanwhile') ending = end();
-        });
-        await (when === 'meanwhile' ? ending : end());
-        expect([await unsent(), await letters()]).toEqual([null, []]);
-      },
-    );
+      ['is postponed', 'after the deletion'],
+      ['fails', 'after the deletion'],
+      ['is postponed', 'during the deletion'],
+      ['fails', 'during the deletion'],
+    ])('[U12] [D06] does not send a part again if its delivery %s %s', async (what, when) => {
+      await say('m1');
+      await answered('t1');
+      const id = (await store.outbox.next(CHAT))?.part.id ?? '';
+      await store.outbox.markSending(id, 2);
+      await say('m2');
+      await startTurn(store, 't2');
+      const end = () =>
+        what === 'fails'
+          ? store.outbox.markFailed(id, 'unknown', 'down', 4, null)
+          : store.outbox.retryLater(id, { now: 4, afterMs: 0 }, 'too many', 'free');
+      let ending: Promise<void> = Promise.resolve();
+      await remove(LANE, () => {
+        if (when === 'during the deletion') ending = end();
+      });
+      await (when === 'during the deletion' ? ending : end());
+      expect([await unsent(), await letters()]).toEqual([null, []]);
+    });
 
     const rename = (title: string) =>
       store.conversationMarks.change('Bo', LANE, { kind: 'rename', title });
@@ -314,7 +311,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect([await rename('Harbor'), await takeOver()]).toEqual([true, { until: 60_000 }]);
     });
 
-    it('[U12] shows neither a failure nor an unread answer from before its deletion', async () => {
+    it('[U12] does not show failures or unread answers from before the deletion', async () => {
       const marks = { pinned: [], archived: [], titles: {}, unread: [] };
       await store.conversationMarks.begin('Bo', marks);
       await say('m1');
@@ -330,7 +327,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await shown()).toMatchObject({ failure: null, isNew: false, newestPart: 0 });
     });
 
-    it('[U12] keeps no mark that a person set while it was being deleted', async () => {
+    it('[U12] does not keep a mark that a person set during the deletion', async () => {
       await say('m1');
       let isDeleted = false;
       const renaming = (async () => {
@@ -342,7 +339,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect((await store.conversationMarks.of('Bo')).marks).toEqual([]);
     });
 
-    it('[U12] lets nobody lead it, write into it or start its turns while it is being deleted', async () => {
+    it('[U12] cannot be taken over, written into or given a turn while it is being deleted', async () => {
       await say('m1');
       await startTurn(store, 't1');
       let meanwhile: Promise<unknown> = Promise.resolve();

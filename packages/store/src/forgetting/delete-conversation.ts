@@ -51,16 +51,16 @@ export interface DeletionCounts {
 }
 
 /**
- * How long no turn may begin in the conversation while its rows are removed, in ms; messages wait.
+ * How long no turn may start in the conversation while its rows are removed, in ms; messages wait.
  * If the process crashes during the deletion, the conversation stays in the list, and the agent
  * answers there again after this time.
  */
 const HOLD_MS = 2 * 60_000;
 
 /**
- * Deletes everything that anyone wrote in a conversation, as `/forget` does with a direct chat, and
- * takes the conversation out of the lists. Messages that arrive during the deletion wait and form a
- * new conversation afterwards. Returns null if the conversation does not exist.
+ * Deletes everything that anyone wrote in a conversation, the way `/forget` empties a direct chat,
+ * and removes the conversation from the lists. Messages that arrive during the deletion wait and
+ * form a new conversation afterwards. Returns null if the conversation does not exist.
  */
 export async function deleteConversation(
   database: Database,
@@ -87,8 +87,8 @@ export async function deleteConversation(
   const counts = await emptyLane(database, conversation, mark, { only: OLD_ROWS, values });
   await database.write(async (sql) => {
     sql.send(END, { ...values, heldUntil });
-    // A mark that was set meanwhile would belong to the next conversation, and a part that failed
-    // meanwhile has no text to send again.
+    // A mark set in the meantime would belong to the next conversation, and a part that failed in
+    // the meantime no longer has text to send.
     sql.send(DROP_MARKS, { conversation });
     sql.send(DROP_LETTERS, { conversation, part });
   });
@@ -110,7 +110,7 @@ export async function countForDeletion(
 
 interface StoppedLanes {
   readonly lanes: readonly string[];
-  /** The newest message and part, which are deleted together with everything before them. */
+  /** The newest message and part; the deletion removes these and all earlier ones. */
   readonly message: number;
   readonly part: number;
   readonly heldUntil: number;
@@ -124,7 +124,7 @@ async function stopAndHold(
   if ((await lockConversation(sql, id)) === undefined) return null;
   if ((await sql.get(NEWEST, { id }))?.message == null) return null;
   await sql.run(DROP_LETTERS, { conversation: id, part: Number.MAX_SAFE_INTEGER });
-  // Read after that: a part that another process sends again in this moment has a new number.
+  // Read only now, because a part that another process has just resent has a new number.
   const newest = await sql.get(NEWEST, { id });
   const subAgents = await stopSubAgents(sql, id, now);
   // No stop reason is passed, because the worker of a turn ended by `/stop` would still store the
@@ -161,8 +161,8 @@ const END = defineStatement(`
   where id = :conversation`);
 
 /**
- * The conversation's parts: those from its turns, the answers to its commands, and all others in a
- * chat that no other conversation uses.
+ * The conversation's outbox parts: those of its turns, the answers to its commands, and any other
+ * part in a chat that belongs to this conversation alone.
  */
 const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :conversation)
   or answers in (select seq from inbox where conversation_id = :conversation)
@@ -173,7 +173,7 @@ const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :con
       and other.account = outbox.account and other.chat_id = outbox.chat_id
       and other.conversation_id <> :conversation))) and seq <= :part`;
 
-/** `OWN_PARTS` where no other condition names the chats, which an index finds. */
+/** `OWN_PARTS` together with a condition on the chats, for which there is an index. */
 const FOUND_PARTS = `${getForgottenTable('outbox').of} and ${OWN_PARTS}`;
 
 const DROP_LETTERS = buildLetterDeletion(OF_CONVERSATION, FOUND_PARTS);

@@ -2,18 +2,20 @@ import type { Database, ParameterValues } from '../database.ts';
 import { removeText } from './copies.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
-/** Rows in a lane that stay unchanged. */
+/** The rows in a lane that are not changed. */
 interface KeptRows {
   /** Tables that keep all of their rows. */
   readonly tables?: readonly string[];
-  /** For other tables, conditions for the rows to remove, and the parameter values they use. */
+  /**
+   * For all other tables: conditions that select the rows to remove, and their parameter values.
+   */
   readonly only?: Readonly<Record<string, string>>;
   readonly values?: ParameterValues;
 }
 
 /**
- * Removes a lane's text from all tables except what is kept, and returns the number of rows by
- * table.
+ * Removes a lane's text from all tables, except for the rows to keep, and returns the number of
+ * rows by table.
  */
 export async function emptyLane(
   database: Database,

@@ -60,7 +60,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(JSON.stringify([run, asked])).toContain('[forgotten]');
     });
 
-    it('[G15] leaves what others said unchanged, and finds nothing the second time', async () => {
+    it('[G15] does not change what others said, and finds nothing the second time', async () => {
       await store.inbox.accept(createMessage('other', 'c2'));
       await store.lanes.commit(lease, createAnswer('t1', [`all about ${SECRET}`]), 4);
       expect((await forget()).answers).toBe(1);
@@ -75,7 +75,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    describe('[G15] removes everything that a person has written', () => {
+    describe('[G15] removes everything that a person wrote', () => {
       const GROUP = 'web:g';
       let stopped: string[];
       beforeEach(() => {
@@ -160,7 +160,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect((await startTurn(store, 't-cake', GROUP)).turn.groupContext).toEqual([]);
       });
 
-      it('leaves an empty chat, in which duplicates are still recognized', async () => {
+      it('leaves an empty chat that still recognizes duplicates', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
         await turn('b1', 'web:bob', 'the amaranth of bob');
         await said('d2', 'bob', 'more amaranth', 'direct');
@@ -175,7 +175,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await said('d2', 'bob', 'more amaranth', 'direct')).toBe('duplicate');
       });
 
-      it('stops the running turn, whose answer is then not stored', async () => {
+      it('stops the running turn and does not store its answer', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
         const { lease: held } = await startTurn(store, 'b1', 'web:bob');
         await forgetAll();
@@ -185,7 +185,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await history('web:bob')).toEqual([]);
       });
 
-      it('keeps what others in a group said, even in a turn that answered both', async () => {
+      it('keeps what other people in a group said, even in a turn that also answered the forgotten person', async () => {
         await said('g1', 'ann', 'tea of ann');
         await turn('t-ann', GROUP, 'tea of ann');
         await said('g2', 'bob', 'amaranth');
@@ -222,7 +222,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         ['direct', 'web:bob'],
         ['group', GROUP],
       ] as const)(
-        '[D06] lets no replay during it bring messages back in a %s chat',
+        '[D06] does not restore messages when a replay runs at the same time in a %s chat',
         async (type, lane) => {
           await said('f1', 'bob', 'amaranth', type);
           const { lease: held } = await startTurn(store, 't-failed', lane);
@@ -240,7 +240,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         },
       );
 
-      it("returns other people's messages in a group to the next turn", async () => {
+      it("makes other people's messages in a group available to the next turn again", async () => {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
         await startTurn(store, 't-both', GROUP);

@@ -40,17 +40,17 @@ export interface ForgottenCounts {
   readonly copies: number;
 }
 
-/** The result of searching the database files; null if a server stores them. */
+/** The result of searching the database files; null if the files are on a server. */
 export interface RawSearchResult {
-  /** The number of texts that are still stored somewhere. */
+  /** How many of the given texts are still stored somewhere. */
   readonly found: number;
-  /** False if the files are larger than the part that was read. */
+  /** False if the files exceed the part that was read. */
   readonly complete: boolean;
 }
 
 /**
- * Removes phrases, or everything that a person has written, from everything the database stores
- * about conversations with an agent (G15).
+ * Removes phrases, or everything that a person has written, from all stored data about
+ * conversations with an agent (G15).
  */
 export type ForgettingRepository = ReturnType<typeof createForgettingRepository>;
 
@@ -58,7 +58,7 @@ interface ForgettingDeps {
   readonly database: Database;
   readonly sharedClock: SharedClock;
   readonly files: StoredFiles;
-  /** The folder for files; null if they are stored in the database. */
+  /** The folder for files; null if the database itself stores them. */
   readonly folder: string | null;
   readonly promptsChanged: () => void;
 }
@@ -91,7 +91,7 @@ export function createForgettingRepository(
      * Stops running work for a person, then forgets everything they have written. Direct chats are
      * emptied. In groups, their messages, the answers to them and everything that mixes several
      * people's text (summaries, recorded prompts, steps) are removed, and other people's messages
-     * stay. Works in short transactions, so that other writers hardly wait.
+     * stay. Works in short transactions, so that other writers wait only briefly.
      */
     async forgetPerson(forgetting: PersonForgetRequest): Promise<PersonForgetResult> {
       const named = await files.named();
@@ -121,7 +121,7 @@ export function createForgettingRepository(
       return database.read((sql) => countForDeletion(sql, conversationId));
     },
     /**
-     * Searches the database files byte by byte for texts: stored data, freed space, and
+     * Searches the database files byte by byte for the given texts, including freed space and
      * accompanying files.
      */
     searchFiles: (texts: readonly string[]): Promise<RawSearchResult | null> =>
@@ -151,7 +151,7 @@ async function searchFiles(
   if (database.dialect !== 'sqlite') return null;
   const file = (await database.read((sql) => sql.get(MAIN_FILE)))?.file ?? '';
   if (file === '') return null;
-  // The database stores these texts escaped as in JSON.
+  // The database stores this text escaped, as in JSON.
   const left = new Set(texts.map((text) => Buffer.from(encodeJson(text).slice(1, -1))));
   const overlap = Math.max(0, ...[...left].map(({ length }) => length));
   const beside = folder === null ? [] : await readdir(folder).catch(() => []);
@@ -208,7 +208,7 @@ async function forgetInParts(
 }
 
 /**
- * The whole index is emptied, because deleted entries would leave their words in it for a while.
+ * The whole index is emptied, because deleted entries would leave their words in it for some time.
  */
 async function emptySearchEntries(database: Database): Promise<void> {
   const { emptySearchIndex } = await import('../conversation-views/search-index.ts');

@@ -111,7 +111,7 @@ describe('tables with human text', () => {
     await closedFilesHold(false);
   });
 
-  it('[G15] lose everything that a person wrote in a direct chat, including in the files on disk', async () => {
+  it('[G15] lose everything that a person wrote in a direct chat, including the bytes on disk', async () => {
     await fill();
     const sent = JSON.stringify({ id: 'x', content: Buffer.from('hi').toString('base64') });
     look.prepare("insert into adapter_state values ('web', 'default', 'sent', '1', ?)").run(sent);
@@ -140,7 +140,7 @@ describe('tables with human text', () => {
     await closedFilesHold(false);
   });
 
-  it('[G15] lose what one person wrote in a group, in every table that stores it', async () => {
+  it('[G15] lose what one person wrote in a group, in every table', async () => {
     await fill('group');
     // Rows that mix several people's text quote the person; all other rows belong to the person by
     // turn, message or sender.

@@ -16,13 +16,13 @@ export interface ForgottenTable extends Required<ForgetRule> {
   readonly table: TableName;
   /** The primary key columns. */
   readonly keys: readonly string[];
-  /** The columns that contain people's text, and whether each is JSON. */
+  /** The columns that contain text written by people, and whether each column contains JSON. */
   readonly texts: Readonly<Record<string, 'json' | 'plain'>>;
 }
 
 /**
  * All tables with text to forget; referring tables come before the tables they refer to. Recorded
- * prompts and adapter state are handled separately.
+ * prompts and adapter state are not included, because other code handles them.
  */
 export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed().flatMap(
   ([table, described]) => {
@@ -39,10 +39,10 @@ export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed
   },
 );
 
-/** Finds a table by name; throws if it has no text to forget. */
+/** Finds a table by name; throws if `/forget` does not cover it. */
 export function getForgottenTable(name: TableName): ForgottenTable {
   const found = FORGOTTEN_TABLES.find(({ table }) => table === name);
-  if (found === undefined) throw new Error(`/forget removes nothing from ${name}.`);
+  if (found === undefined) throw new Error(`/forget does not remove anything from ${name}.`);
   return found;
 }
 

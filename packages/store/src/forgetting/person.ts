@@ -1,6 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { getConversationAgent } from '@parley/core';
 import { z } from 'zod';
+import { COPIED } from '../branches.ts';
 import { lockConversation } from '../conversations.ts';
 import {
   type Database,
@@ -39,11 +40,11 @@ import {
 /** A request to forget a person's messages. */
 export interface PersonForgetRequest extends PersonInGroup {
   /**
-   * Set for an owner: messages that any owner wrote in a direct chat with the agent are forgotten
-   * too.
+   * Set for an owner; messages that any owner wrote in a direct chat with the agent are then
+   * forgotten too.
    */
   readonly ownersToo: boolean;
-  /** The only conversation to clear; null to clear every one in which they wrote. */
+  /** The only conversation to clear; null to clear every conversation in which they wrote. */
   readonly only: string | null;
   /** The time of the request, in ms. */
   readonly now: number;
@@ -55,8 +56,8 @@ export interface PersonForgetRequest extends PersonInGroup {
 
 export interface PersonForgetResult {
   /**
-   * The number of conversations that are now empty; `groups` counts those in which other people's
-   * messages stay.
+   * The number of conversations that are now empty; `groups` counts the groups in which other
+   * people's messages stay.
    */
   readonly whole: number;
   readonly groups: number;
@@ -68,12 +69,12 @@ export interface PersonForgetResult {
    */
   readonly rows: number;
   readonly cronJobs: number;
-  /** The longest forgotten texts, used to check the database files afterwards. */
+  /** The longest pieces of forgotten text, used to check the database files afterwards. */
   readonly samples: readonly string[];
 }
 
 /**
- * The number of texts to search for afterwards, and the minimum length of a text that is specific
+ * How many pieces of text are searched for afterwards, and how long a piece must be to be specific
  * enough.
  */
 const SAMPLES = 20;
@@ -177,7 +178,8 @@ const AMONG = {
 } as const;
 
 function selectMessagesAfter(among: keyof typeof AMONG) {
-  return defineDynamicStatement(`select seq, conversation_id, channel, message, turn_id, from_owner from inbox
+  return defineDynamicStatement(`select seq, conversation_id, channel, message, turn_id,
+      case when reason = '${COPIED}' then 1 else from_owner end as from_owner from inbox
     where seq > :after${AMONG[among]} order by seq limit ${BATCH}`).rows<
     Pick<MessageRow, 'seq' | 'conversation_id' | 'message' | 'from_owner'> & {
       readonly channel: string;
@@ -306,7 +308,7 @@ const SUB_AGENTS = defineStatement(`
 }>();
 
 /**
- * Removes decisions about a person's refused messages, and notices that name the person, such as
+ * Removes the decisions to refuse a person's messages, and notices that name the person, such as
  * access requests.
  */
 async function forgetTraces(

@@ -37,7 +37,7 @@ describe('removing text', () => {
     expect(without(word, text)).toBe(after);
   });
 
-  it('[G15] changes every text in a value, and returns the same value if it contains no phrase', () => {
+  it('[G15] changes every string in a value, and returns the same value if it does not contain a phrase', () => {
     expect(without('heron', MESSAGE)).toEqual({
       ...MESSAGE,
       chat: { ...MESSAGE.chat, title: `About ${MARK}s` },
@@ -69,7 +69,7 @@ describe('removing text', () => {
     expect(after.length).toBeLessThanOrEqual(64 + '{"label":""}'.length);
   });
 
-  it('[G15] removes random texts without throwing', () => {
+  it('[G15] removes random text without throwing', () => {
     const word = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() !== '');
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (secret, before, after) => {

@@ -14,7 +14,8 @@ const FIXED: ReadonlySet<string> = new Set(
 );
 
 /**
- * The maximum lengths for bounded fields, because a mark may be longer than the phrase it replaces.
+ * The maximum lengths of fields, because a placeholder may be longer than the phrase that it
+ * replaces.
  */
 const MAX_CHARACTERS: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
 
@@ -25,9 +26,9 @@ const MAX_CHARACTERS: Readonly<Record<string, number>> = { asks: 45, label: 64, 
 const PIECE = 4;
 
 /**
- * Creates a function that replaces phrases with `mark`, in a text or in all texts within a JSON
- * value. The function returns the same value, not a copy, if it finds no phrase. Longer phrases are
- * replaced first. The structure is preserved: field names, ids and kinds stay unchanged.
+ * Creates a function that replaces phrases with `mark`, in a string or in all strings within a JSON
+ * value. The function returns the same value, not a copy, if it does not find a phrase. Replaces
+ * longer phrases first. The structure is preserved: field names, ids and kinds stay unchanged.
  */
 export function createPhraseRedactor(
   phrases: readonly string[],
@@ -43,7 +44,7 @@ export function createPhraseRedactor(
 }
 
 /**
- * Creates a function that replaces every text with `mark`, except in the fields that contain values
+ * Creates a function that replaces every string with `mark`, except in fields that contain values
  * for code.
  */
 export function createTextRedactor(mark: string): (value: unknown) => unknown {
@@ -70,7 +71,7 @@ function createTextMapper(inText: (text: string) => string): (value: unknown) =>
     const isSame = changed.every(([, item], at) => item === entries[at]?.[1]);
     return isSame ? value : Object.fromEntries(changed);
   };
-  /** People also choose the names of variables. */
+  /** Variable names are also chosen by people. */
   const inVariables = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return inside(value);
     const entries = Object.entries(value);
@@ -89,8 +90,8 @@ function createTextMapper(inText: (text: string) => string): (value: unknown) =>
 }
 
 /**
- * A space also matches a line break, whether plain, escaped as in JSON, or followed by the prefix with
- * which a call is quoted.
+ * A space in a phrase also matches a line break, whether plain, escaped as in JSON, or followed by
+ * the prefix of a quoted call.
  */
 function toPhrasePattern(word: string): string {
   const pieces = word.split(/\s+/).map((piece) => RegExp.escape(piece));

@@ -22,8 +22,8 @@ import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-
 import { createPhraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /**
- * The number of a person's newest texts that are also removed from shared rows, and the minimum
- * length of such a text.
+ * How many of a person's newest messages are also removed from shared rows, and the minimum length
+ * of such a message.
  */
 const MAX_PHRASES = 500;
 const MIN_PHRASE_LENGTH = 6;
@@ -32,7 +32,7 @@ const MIN_PHRASE_LENGTH = 6;
 export interface PersonInGroup {
   /** Ids of all of the person's accounts in Parley's format (`telegram:42`). */
   readonly persons: readonly string[];
-  /** Rebuilds the history text of a turn from the messages that other people wrote in it. */
+  /** Rebuilds a turn's text in the history from the messages that other people wrote. */
   retell(messages: readonly InboxRow[]): unknown;
 }
 
@@ -163,7 +163,7 @@ const Quoting = z.object({
 });
 
 /**
- * Platforms send a message together with the text it quotes. Other people keep what they wrote,
+ * Platforms send a message together with the text that it quotes. Other people's messages stay,
  * without quotes from the person or from answers to the person.
  */
 async function forgetQuotes(
@@ -216,7 +216,7 @@ const REWRITE = defineStatement('update inbox set message = :message where seq =
 
 /**
  * Rewrites the history of turns in which the person wrote: other people's text stays, and the
- * answer is removed with the question.
+ * answer is removed together with the question.
  */
 async function rewriteHistory(
   database: Database,

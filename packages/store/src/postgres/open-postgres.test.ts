@@ -41,7 +41,7 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     });
   });
 
-  it('commits nothing from a transaction with a failed statement, and prepares its statements again', async () => {
+  it('does not commit a transaction with a failed statement, and prepares its statements again', async () => {
     const name = `batch_${process.pid}`;
     const insert = defineStatement(`insert into ${name} (n) values (:n)`);
     const count = defineStatement(`select count(*) as n from ${name}`).rows<{ n: number }>();

@@ -21,7 +21,7 @@ import {
   type TypeParserLookup,
 } from './query-batch.ts';
 
-/** The maximum number of connections per process, and timeouts. */
+/** The maximum number of connections per process. */
 export interface PostgresLimits {
   readonly connections?: number | undefined;
   /** The timeout for opening a connection or getting a free one from the pool. */
@@ -42,10 +42,7 @@ const IDLE_MS = 60_000;
 /** Idle time before TCP sends a keep-alive probe, in ms. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
-/**
- * Opens a PostgreSQL connection pool. The `pg` library is imported lazily, so that SQLite users do
- * not load it.
- */
+/** The `pg` library is imported lazily, so that SQLite users do not load it. */
 export async function openPostgres({
   url,
   name,
@@ -67,9 +64,9 @@ export async function openPostgres({
   const pool = new Pool({ ...common, max: connections - urgentConnections });
   // A separate pool lets leases be renewed in time, even when many turns wait for a connection.
   const urgent = new Pool({ ...common, max: urgentConnections });
-  // A broken connection also emits an event, on the pool while idle and on the connection while
-  // borrowed; without a listener, the event would end the process. The current or next query on the
-  // connection fails with an explanation, so the event can be ignored.
+  // A broken connection also emits an event: on the pool while idle, on the connection while
+  // borrowed. Without a listener, this event would end the process. The current or next query on
+  // the connection fails with an explanation, so the event can be ignored.
   for (const one of [pool, urgent]) {
     one.on('error', () => undefined);
     one.on('connect', (client) => client.on('error', () => undefined));
@@ -135,7 +132,7 @@ function createNumberParsers(library: typeof types): Pick<typeof types, 'getType
 const LOCKS = "lock_timeout = '5s'";
 const IDLE = "idle_in_transaction_session_timeout = '8s'";
 /**
- * A pooler such as PgBouncer may give each transaction another connection, so settings must end
+ * A pooler such as PgBouncer may use another connection for each transaction, so settings must end
  * with the transaction and no statement can stay prepared.
  */
 const BEGIN: Readonly<Record<'direct' | 'pooled', readonly PostgresQuery[]>> = {
@@ -144,10 +141,10 @@ const BEGIN: Readonly<Record<'direct' | 'pooled', readonly PostgresQuery[]>> = {
 };
 
 /**
- * Lends connections, and destroys a connection when a query on it is not answered in time. By
- * default, `pg` only rejects the query and keeps the connection, on which the next query would wait
- * just as long. Idle connections that last answered before that query are considered broken as well
- * and are no longer lent.
+ * Lends connections, and destroys a connection that does not answer a query in time. By default,
+ * `pg` only rejects the query and keeps the connection, on which the next query would wait just as
+ * long. Idle connections that last answered before that query are considered broken too and are no
+ * longer lent.
  */
 function createAcquire(
   pool: Pool,
@@ -237,8 +234,8 @@ const ADVICE = {
     'PostgreSQL rejected the login. Check the user, password and database name in the URL.',
   'store-unwritable':
     'PostgreSQL allows this user only to read. Grant the user the right to write and create tables.',
-  'store-full': "The server's disk is full; nothing was written. Free some space on it.",
-  'store-busy': 'Another transaction was in the way; nothing was written. Try again.',
+  'store-full': "The server's disk is full; nothing was written. Free some space on the server.",
+  'store-busy': 'Another transaction interfered; nothing was written. Try again.',
   'store-damaged': 'PostgreSQL reports damaged data. Restore the database from a backup.',
   'store-failed': 'A query failed.',
 } as const satisfies Partial<Record<StoreErrorCode, string>>;

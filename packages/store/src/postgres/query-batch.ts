@@ -31,7 +31,7 @@ type BindableValue = Buffer | string | null;
 
 export interface QueryAnswer {
   readonly rows: unknown[];
-  /** The command in the reply: `INSERT`, `SELECT`, `COMMIT` … */
+  /** The command named in the reply: `INSERT`, `SELECT`, `COMMIT` … */
   readonly command: string;
   readonly rowCount: number;
 }
@@ -54,7 +54,7 @@ export type PreparedStatements = Map<string, ResultColumns>;
 interface BatchConnection {
   readonly prepared: PreparedStatements;
   readonly parserOf: TypeParserLookup;
-  /** The time limit for all results in a batch together, in ms. */
+  /** The time limit for all results of a batch together, in ms. */
   readonly ms: number;
   /** Called with null once all queries are answered, or with the failure. */
   readonly onEnd: (reason: unknown) => void;

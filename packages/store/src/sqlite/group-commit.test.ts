@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Durability, Sql } from '../database.ts';
 import { GroupCommit, type TransactionControl } from './group-commit.ts';
 
-/** A placeholder for a connection, which the group only passes on. */
+/** A placeholder for a connection; the group only passes it on. */
 const SQL = {} as Sql;
 
 function recorded(failing: { readonly statement?: string; readonly losesAll?: boolean } = {}) {
@@ -78,7 +78,7 @@ describe('group commit', () => {
     expect(log).not.toContain('work c');
   });
 
-  it('fails the group, not the process, when no transaction can begin, and continues later', async () => {
+  it('fails the group, but not the process, when no transaction can begin, and continues later', async () => {
     const { work } = recorded({ statement: 'begin immediate' });
     await expect(work('a')).rejects.toThrow('begin immediate failed');
     await expect(work('b')).rejects.toThrow('begin immediate failed');

@@ -7,7 +7,7 @@ const GROUP_SIZE = 64;
 
 export interface TransactionControl {
   run(statement: 'begin immediate' | 'commit' | 'rollback' | SavepointStatement): void;
-  /** Sets what the following commits must survive; must be called outside of transactions. */
+  /** Sets the durability of the following commits; must be called outside of transactions. */
   survive(durability: Durability): void;
   /** False outside a transaction, and after SQLite has rolled back the whole transaction. */
   inTransaction(): boolean;
@@ -98,7 +98,7 @@ export class GroupCommit {
     this.#control.run('begin immediate');
     try {
       const answers: ResolveCaller[] = [];
-      // A single transaction that fails is rolled back as a whole, so it needs no savepoint.
+      // A single transaction that fails is rolled back as a whole, so it does not need a savepoint.
       const [only, ...others] = group;
       if (only !== undefined && others.length === 0) answers.push(await only.work(sql));
       else for (const member of group) answers.push(await this.#attempt(member, sql));
@@ -117,7 +117,7 @@ export class GroupCommit {
       this.#control.run('release one');
       return answer;
     } catch (reason) {
-      // After a full disk, for example, the savepoints are gone, so the whole group fails.
+      // After a full disk, for example, the savepoints are lost, so the whole group fails.
       if (!this.#control.inTransaction()) throw reason;
       this.#control.run('rollback to one');
       this.#control.run('release one');

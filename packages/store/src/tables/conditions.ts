@@ -6,9 +6,7 @@ export const OF_CONVERSATION = 'conversation_id = :conversation';
 /** Selects a person's rows in a group. */
 export const rowsWhere = (where: string): RowsOfPerson => ({ by: 'rows', where });
 
-/**
- * Selects all of the group's rows, for tables that mix several people's text and can be rebuilt.
- */
+/** Selects all rows in the group, for tables that mix several people's text and can be rebuilt. */
 export const ALL_OF_GROUP = rowsWhere(OF_CONVERSATION);
 
 export const IN_TURNS = 'in (select value from json_each(:turns))';

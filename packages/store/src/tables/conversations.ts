@@ -1,16 +1,16 @@
 import { ALL_OF_GROUP, IN_PERSONS, OF_CONVERSATION, ofSession } from './conditions.ts';
 import { addedBy, data, defineTable, int, renamedFrom, serial, words, wordsJson } from './table.ts';
 
-/** Selects the person who created a job: the sender of the message in its column `origin`. */
+/** Selects the person who created a job: the sender of the message in the `origin` column. */
 const SENDER_OF_ORIGIN =
   "/*sqlite (origin ->> '$.channel') || ':' || (origin ->> '$.sender.id')*//*pg (cast(origin as json) ->> 'channel') || ':' || (cast(origin as json) #>> '{sender,id}')*/";
 
 /**
- * On a database that a newer version of Parley has migrated, a worker from before takeovers keeps
- * running for some seconds and would answer in a conversation that a person leads, so PostgreSQL
- * refuses it the lane. Newer workers check for a takeover themselves. A takeover lasts at most a
- * day, as in `isTakenOver`. SQLite does not need this, because the only process that uses the file
- * has migrated it.
+ * When a newer version of Parley has migrated a database, a worker from before takeovers keeps
+ * running for some seconds. It would answer in a conversation that a person has taken over, so
+ * PostgreSQL refuses it the lane. Newer workers check for a takeover themselves. A takeover lasts
+ * at most a day, as in `isTakenOver`. SQLite does not need this, because the only process that uses
+ * the file has migrated it.
  */
 const REFUSE_OLDER_WORKERS = [
   `create function parley_refuse_taken_over() returns trigger language plpgsql as $$
@@ -24,9 +24,9 @@ const REFUSE_OLDER_WORKERS = [
   execute function parley_refuse_taken_over()`,
 ];
 
-/** Tables of conversations, and of everything that outlasts a turn. */
+/** Tables for conversations, and for everything that outlasts a turn. */
 export const CONVERSATION_TABLES = {
-  /** Lanes with their lease, their session, and people's choices. */
+  /** Lanes with their leases, their sessions, and people's choices. */
   conversation: defineTable({
     columns: {
       id: data('not null primary key'),
@@ -48,13 +48,13 @@ export const CONVERSATION_TABLES = {
       /** The model chosen with `/model`; null for the model in the settings. */
       model: data(),
       /**
-       * Until this time (ms, shared clock), a person leads the conversation and no turn is claimed.
-       * If it is null or in the past, the agent answers.
+       * Until this time (ms, shared clock), a person has taken over the conversation and no turn is
+       * claimed. If it is null or in the past, the agent answers.
        */
       taken_over_until: addedBy(39, int()),
       /**
-       * The newest message (`inbox.seq`) and part (`outbox.seq`) when people deleted the
-       * conversation; older ones are not shown.
+       * The newest message (`inbox.seq`) and part (`outbox.seq`) when the conversation was deleted;
+       * older ones are not shown.
        */
       deleted_message: addedBy(41, int()),
       deleted_part: addedBy(41, int()),
@@ -89,7 +89,10 @@ export const CONVERSATION_TABLES = {
         and conversation.taken_over_until = takeover.until)`,
     },
   }),
-  /** People who use the inbox; older messages (`inbox.seq`) and parts (`outbox.seq`) count as read. */
+  /**
+   * People who use the inbox; messages (`inbox.seq`) and parts (`outbox.seq`) up to the stored
+   * numbers count as read.
+   */
   inbox_reader: defineTable({
     since: 41,
     columns: {
@@ -123,7 +126,7 @@ export const CONVERSATION_TABLES = {
   cron_job: defineTable({
     columns: {
       id: data('not null primary key'),
-      /** The request that created the job; repeating it adds nothing. */
+      /** The request that created the job; a repeated request does not create another one. */
       request_key: renamedFrom('asked_by', 38, data('not null unique')),
       conversation_id: data('not null references conversation (id)'),
       origin: wordsJson('not null'),
@@ -146,7 +149,7 @@ export const CONVERSATION_TABLES = {
       cron_job_chat: '(conversation_id, created_at)',
       cron_job_unsettled: '(last_at) where last_message_id is not null and last_outcome is null',
     },
-    kept: 'jobs; until they are done or removed',
+    kept: 'scheduled jobs, until they are done or removed',
     forget: {
       persons: {
         by: 'rows',
@@ -175,14 +178,14 @@ export const CONVERSATION_TABLES = {
     kept: 'one row per agent',
   }),
   /**
-   * Versions of SOUL.md and proposals for them (W06). `/forget` changes nothing in them; only the
+   * Versions of SOUL.md and proposals for them (W06). `/forget` does not change them; only the
    * commands for SOUL.md do.
    */
   soul_version: defineTable({
     columns: {
       agent: data('not null references soul (agent)'),
       number: int('not null'),
-      /** The request that proposed the version; repeating it adds nothing. */
+      /** The request that proposed the version; a repeated request does not add another one. */
       request_key: renamedFrom('asked_by', 38, data('not null')),
       text: words('not null'),
       head: words('not null'),
@@ -208,8 +211,8 @@ export const CONVERSATION_TABLES = {
     forget: 'stays',
   }),
   /**
-   * Where memories are stored, and how often they were used. The files are authoritative: `/forget`
-   * removes the lines in them.
+   * Where memories are stored, and how often they were used. The files are authoritative, so
+   * `/forget` removes lines from the files.
    */
   memory_entry: defineTable({
     columns: {
@@ -248,7 +251,7 @@ export const CONVERSATION_TABLES = {
     },
     forget: { persons: { by: 'phrases' } },
   }),
-  /** Session summaries, each written once because of the key (G11). */
+  /** Session summaries, each of which is written once because of the key (G11). */
   summary: defineTable({
     columns: {
       seq: serial(),

@@ -1,6 +1,6 @@
 import { addedBy, data, defineTable, int, words } from './table.ts';
 
-/** Tables of the installation: its database, its processes and its channels. */
+/** Tables for the installation: its database, processes and channels. */
 export const INSTALLATION_TABLES = {
   /** The migrations applied to a database. */
   parley_migration: defineTable({
@@ -15,8 +15,8 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'They belong to the restored database, which is migrated during the restore.',
   }),
   /**
-   * Identifies the database, how far it has advanced, and how often it was found to have been
-   * rolled back; one row.
+   * Identifies the database and records how far it has advanced and how often it was found to have
+   * been rolled back; one row.
    */
   store_state: defineTable({
     columns: {
@@ -54,8 +54,8 @@ export const INSTALLATION_TABLES = {
       31: (dialect) =>
         dialect === 'sqlite'
           ? [
-              // The index is contentless: it does not contain the texts. Words are already split,
-              // so the `ascii` tokenizer only splits at spaces.
+              // The index is contentless: it does not contain the indexed text. The text is already
+              // split into words, so the `ascii` tokenizer only splits at spaces.
               `create virtual table search_entry using fts5(
             words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
             ]
@@ -64,10 +64,10 @@ export const INSTALLATION_TABLES = {
               'create index search_entry_words on search_entry using gin (words)',
             ],
     },
-    kept: 'search index of messages and answers; as long as the indexed rows',
+    kept: 'search index for messages and answers, kept as long as the indexed rows',
     notInBackup: 'It is rebuilt from the messages.',
   }),
-  /** How far messages and answers are indexed. */
+  /** How many messages and answers have been indexed. */
   search_index_progress: defineTable({
     formerly: { name: 'search_reach', until: 38 },
     columns: {
@@ -78,8 +78,8 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It is rebuilt from the messages.',
   }),
   /**
-   * The leases in a multi-process deployment. A free lease has no owner; its row is kept for its
-   * epoch.
+   * The leases in a deployment with several processes. A free lease does not have an owner; its row
+   * is kept because of its epoch.
    */
   lease: defineTable({
     columns: {
@@ -117,7 +117,7 @@ export const INSTALLATION_TABLES = {
       value: words('not null'),
     },
     key: ['channel', 'account', 'kind', 'id'],
-    kept: 'as each channel defines',
+    kept: 'for as long as each channel requires',
     forget: 'apart',
   }),
   account_pause: defineTable({

@@ -15,8 +15,8 @@ import {
 export const REACTION_PREFIX = 'reaction ';
 
 /**
- * The number of the owners' newest messages that are kept at any age, because they show where
- * owners can be reached.
+ * The number of newest messages from owners that are kept regardless of age, because they show
+ * where owners can be reached.
  */
 export const OWNER_MESSAGES = 200;
 
@@ -24,7 +24,7 @@ const BY_PERSON = `message not like '%,"trigger":"%'`;
 
 const HAS_BYTES = 'where bytes is not null or file_id is not null';
 
-/** Tables of inbound messages and of work that was given up. */
+/** Tables for inbound messages and for work that was given up. */
 export const MESSAGE_TABLES = {
   /** Messages as received; `seq` is their order within a lane. */
   inbox: defineTable({
@@ -44,7 +44,7 @@ export const MESSAGE_TABLES = {
       /** 1 if an owner wrote the message in a direct chat. */
       from_owner: int('not null default 0'),
       reason: words(),
-      /** No turn takes the message before this time. */
+      /** Turns do not claim the message before this time. */
       settles_at: int(),
       interruptions: int('not null default 0'),
       /**
@@ -94,8 +94,8 @@ export const MESSAGE_TABLES = {
       created_at: int('not null'),
       updated_at: int('not null'),
       /**
-       * This column comes after all others from 0.1.0, because SQLite is slow to read what follows
-       * a large value.
+       * This column comes after all other columns from 0.1.0, because SQLite is slow to read
+       * columns that follow a large value.
        */
       bytes: bytes(),
       /**
@@ -125,7 +125,7 @@ export const MESSAGE_TABLES = {
         where view_once = 1 and ref <> '-'`,
       ],
     },
-    kept: 'as long as the message; the bytes for a day',
+    kept: 'as long as the message; its bytes for one day',
     forget: {
       persons: rowsWhere(`inbox_seq ${IN_SEQS}`),
       counts: 'messages',
@@ -133,7 +133,7 @@ export const MESSAGE_TABLES = {
     },
   }),
   /**
-   * A group's messages since the last turn (F06), deleted when the turn that took them is
+   * A group's messages since the last turn (F06), deleted when the turn that claimed them is
    * committed.
    */
   group_context: defineTable({
@@ -148,7 +148,9 @@ export const MESSAGE_TABLES = {
       sender_name: words('not null'),
       text: words('not null'),
       received_at: renamedFrom('heard_at', 38, int('not null')),
-      /** The running turn that took the message; null while the message waits for the next turn. */
+      /**
+       * The running turn that claimed the message; null while the message waits for the next turn.
+       */
       turn_id: data('references turn (id)'),
     },
     unique: ['channel', 'account', 'chat_id', 'message_id'],
@@ -156,7 +158,7 @@ export const MESSAGE_TABLES = {
       group_context_waiting: '(conversation_id, seq) where turn_id is null',
       group_context_turn: '(turn_id, seq) where turn_id is not null',
     },
-    kept: 'the last 50 of each chat',
+    kept: 'the newest 50 in each chat',
     forget: {
       // Other people's reactions may quote this person's text.
       persons: rowsWhere(`${OF_CONVERSATION} and (channel || ':' || sender_id ${IN_PERSONS}
@@ -186,7 +188,7 @@ export const MESSAGE_TABLES = {
     },
     kept: { keeps: ['decisions'], at: 'decided_at' },
   }),
-  /** Work that was given up, one row for each time (D06). */
+  /** Work that was given up (D06); if it is given up again, it gets another row. */
   dead_letter: defineTable({
     columns: {
       seq: serial(),

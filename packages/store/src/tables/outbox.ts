@@ -1,7 +1,7 @@
 import { hasLetter, IN_TURNS, rowsWhere } from './conditions.ts';
 import { addedBy, bytes, data, defineTable, int, serial, words, wordsJson } from './table.ts';
 
-/** Tables of outbound parts and their files. */
+/** Tables for outbound parts and their files. */
 export const OUTBOX_TABLES = {
   /** Answer parts on their way to a platform. */
   outbox: defineTable({
@@ -38,14 +38,15 @@ export const OUTBOX_TABLES = {
       answers: int(),
       trace: data(),
       /**
-       * Ids of turns and people whose text the part contains, one per line, besides its turn and
-       * the message it answers. Null for rows from before this was recorded.
+       * Ids of turns and people whose text the part contains, one per line; this excludes the
+       * part's own turn and the message that it answers. Null for rows that are older than this
+       * column.
        */
       about: addedBy(36, data()),
       has_buttons: addedBy(36, int('not null default 0')),
       /**
-       * Set to `edited` or `deleted` if the part was changed after it was sent; also to `deleted` if its
-       * text was removed while it was being sent.
+       * `edited` or `deleted` if the part was changed after it was sent; also `deleted` if its text
+       * was removed while it was being sent.
        */
       changed: addedBy(36, data()),
     },
@@ -118,7 +119,7 @@ export const OUTBOX_TABLES = {
         'create index agent_file_file on agent_file (file_id) where file_id is not null',
       ],
     },
-    kept: 'as long as the part or turn; the bytes for a day',
+    kept: 'as long as the part or turn; its bytes for one day',
     forget: {
       persons: rowsWhere(`turn_id ${IN_TURNS}`),
       counts: 'answers',
@@ -137,6 +138,6 @@ export const OUTBOX_TABLES = {
     },
     key: ['file_id', 'piece_index'],
     since: 34,
-    kept: "contents of attachments and of the agent's files, on PostgreSQL; as long as the rows that refer to them",
+    kept: "contents of attachments and of the agent's files, on PostgreSQL, kept as long as the rows that refer to them",
   }),
 };

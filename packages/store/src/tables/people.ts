@@ -1,8 +1,7 @@
 import { data, defineTable, int, renamedFrom } from './table.ts';
 
 /**
- * Tables of the people who may write or use the page, and of the accounts that belong to one
- * person.
+ * Tables for people who may write or use the page, and for the accounts that belong to one person.
  */
 export const PEOPLE_TABLES = {
   /** Browsers signed in to the page. Only hashes of secrets are stored. */
@@ -32,7 +31,7 @@ export const PEOPLE_TABLES = {
       created_at: int('not null'),
       used_at: int(),
     },
-    kept: 'people who may use the page; until they are revoked',
+    kept: 'people who may use the page, until they are revoked',
     notInBackup: 'Revoked access must not be restored.',
   }),
   /** Strangers who ask for access (F05), stored with only their name. */
@@ -79,7 +78,7 @@ export const PEOPLE_TABLES = {
       person_id: data('not null primary key'),
       /** Accounts with the same link id belong together. */
       link_id: data('not null'),
-      /** 1 if an owner confirmed the link, so that its members have owner rights. */
+      /** 1 if an owner confirmed the link, which gives all of its accounts owner rights. */
       by_owner: int('not null'),
       linked_at: int('not null'),
     },

@@ -50,8 +50,8 @@ function getNameAt(
 }
 
 /**
- * An index name starts with the name of its table, except for indexes that had another prefix from
- * the beginning.
+ * An index name starts with the table's name, except for indexes that had another prefix from the
+ * beginning.
  */
 function getIndexNameAt(index: string, name: string, table: Table, migration: number): string {
   const then = getNameAt(name, table, migration);

@@ -32,7 +32,7 @@ export interface Column<Value extends SqlValue = SqlValue> {
    * ids, states, addresses and numbers.
    */
   readonly words?: 'plain' | 'json';
-  /** The migration that added the column; absent if it was created with the table. */
+  /** The migration that added the column; absent if the column was created with the table. */
   readonly since?: number;
   readonly formerly?: FormerName;
   /** Carries the value type of the column; it has no value at run time. */
@@ -41,7 +41,7 @@ export interface Column<Value extends SqlValue = SqlValue> {
 
 /** How a table's old rows are removed. */
 export interface AgeRule<Name extends string = string> {
-  /** A row may be kept for the longest of these ages. */
+  /** A row is kept for the longest of these ages. */
   readonly keeps: readonly (keyof RetentionAges)[];
   /** The column with the time when the row was written or last used. */
   readonly at: Name;
@@ -53,11 +53,14 @@ export interface AgeRule<Name extends string = string> {
   readonly isUnsorted?: true;
   /** Set if `at` is a day such as 2026-11-22. */
   readonly isDay?: true;
-  /** SQL condition for the rows to read; all others have no age yet. */
+  /** An SQL condition for the rows to read; other rows do not have an age yet. */
   readonly among?: string;
   /** Added to the age, in ms. */
   readonly longer?: number;
-  /** SQL condition for rows that are needed at any age; referenced rows are always needed. */
+  /**
+   * An SQL condition for rows that are needed at any age; rows that others refer to are always
+   * needed.
+   */
   readonly needed?: string;
 }
 
@@ -76,24 +79,24 @@ export type RowsOfPerson =
 
 /** What `/forget` does with the human text in a table. */
 export interface ForgetRule {
-  /** How to find a person's text in a group, where other people keep theirs. */
+  /** How to find a person's text in a group, where other people's text stays. */
   readonly persons: RowsOfPerson;
   /**
    * Whether forgetting a whole conversation deletes rows (the default) or only removes their text.
    */
   readonly whole?: 'rows' | 'texts';
-  /** The count to which the table's rows are added; `pins` by default. */
+  /** The count that includes the table's rows; `pins` by default. */
   readonly counts?: 'history' | 'messages' | 'answers' | 'steps' | 'pins';
   /**
-   * SQL condition for the rows that belong to `:conversation`; by default those with this
+   * An SQL condition for the rows that belong to `:conversation`; by default, those with this
    * `conversation_id`.
    */
   readonly of?: string;
 }
 
 /**
- * A migration's statements other than those for columns. `create` creates the table as of that
- * migration.
+ * A migration's statements other than those for columns. `create` creates the table as it was after
+ * that migration.
  */
 export type MigrationStatements =
   | readonly string[]
@@ -115,15 +118,13 @@ export interface Table<Name extends string = string> {
    */
   readonly since?: number | 'apart';
   /**
-   * The table's former name, with which its index names changed. No other table may refer to it.
+   * The table's former name; the index names changed together with it. Other tables must not refer
+   * to the table.
    */
   readonly formerly?: FormerName;
   /** Changes by later migrations, except added columns. Released statements are never edited. */
   readonly later?: Readonly<Record<number, MigrationStatements>>;
-  /**
-   * How long rows are kept; a text explains for `parley storage` what limits them instead of an
-   * age.
-   */
+  /** How long rows are kept; a string tells `parley storage` what limits them instead of an age. */
   readonly kept: AgeRule<Name> | string;
   /**
    * Required for a table with human text. `apart`: separate code removes the text. `stays`:
@@ -170,7 +171,7 @@ export function addedBy<C extends Column>(migration: number, column: C): C {
   return { ...column, since: migration };
 }
 
-/** A column that had another name until this migration. */
+/** A column that had another name before this migration. */
 export function renamedFrom<C extends Column>(name: string, until: number, column: C): C {
   return { ...column, formerly: { name, until } };
 }

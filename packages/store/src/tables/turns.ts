@@ -8,16 +8,20 @@ import {
 } from './conditions.ts';
 import { addedBy, data, defineTable, int, real, serial, words, wordsJson } from './table.ts';
 
-/** How long a process assumes that a prompt text is stored without updating its row, in ms. */
+/**
+ * How long a process relies on a prompt text being stored before it updates the text's row again,
+ * in ms.
+ */
 export const TEXT_KNOWN_MS = 60 * 60_000;
 
-/** Tables of turns and their records. */
+/** Tables for turns and their records. */
 export const TURN_TABLES = {
-  /** Turns, including each conversation's running one. */
+  /** Turns, including the one that is running in each conversation. */
   turn: defineTable({
     columns: {
       id: data('not null primary key'),
       conversation_id: data('not null references conversation (id)'),
+      /** `-1 - session` once a rewind has removed the turn from the history (G23). */
       session: int('not null'),
       /**
        * A suspended turn stays `running`, and `awaits` names the approval it waits for, so that all
@@ -44,13 +48,13 @@ export const TURN_TABLES = {
       /** The number of `input_tokens` that came from the provider's cache. */
       cached_tokens: int(),
       /**
-       * Set while the turn's model is unavailable: since when, and when the turn is tried again.
+       * Set while the turn's model is unavailable: when that began, and when to try the turn again.
        */
       put_off_since: addedBy(35, int()),
       put_off_until: addedBy(35, int()),
       /**
-       * Set if a person wrote the turn from the page (U12): the person, `agent` or `self`, and the
-       * request, which counts only once.
+       * Set if a person wrote the turn on the page (U12): the person, `agent` or `self`, and the
+       * request, so that a repeated request has no effect.
        */
       written_by: addedBy(39, data()),
       written_as: addedBy(39, data()),
@@ -104,6 +108,7 @@ export const TURN_TABLES = {
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
+      /** `-1 - session` once a rewind has removed the entry (G23). */
       session: int('not null'),
       turn_id: data('not null references turn (id)'),
       role: data('not null'),
@@ -118,12 +123,12 @@ export const TURN_TABLES = {
     kept: { keeps: ['history'], at: 'created_at' },
     forget: { persons: { by: 'history' }, counts: 'history' },
   }),
-  /** Texts in recorded prompts (P17); a text shared by several prompts is stored once. */
+  /** Texts in recorded prompts (P17); a text that several prompts share is stored once. */
   prompt_text: defineTable({
     columns: {
       hash: data('not null primary key'),
       content: words('not null'),
-      /** When the text was last used, which determines how long it is needed. */
+      /** When the text was last used, which determines how long it is kept. */
       used_at: int('not null'),
     },
     indexes: { prompt_text_used: '(used_at)' },
@@ -131,8 +136,8 @@ export const TURN_TABLES = {
       keeps: ['prompts'],
       at: 'used_at',
       by: ['used_at', 'hash'],
-      // A process may use a text for this long without updating its row; the time is doubled for a
-      // slow turn.
+      // A process may use a text for this long without updating its row; the time is doubled to
+      // allow for slow turns.
       longer: 2 * TEXT_KNOWN_MS,
     },
     forget: 'apart',
@@ -216,7 +221,7 @@ export const TURN_TABLES = {
       decided_by: data(),
       decided_at: int(),
       result: data(),
-      /** The conversation in which the approval is decided, if not on the page. */
+      /** The conversation in which the approval is decided, unless it is decided on the page. */
       asked_in: data(),
       /** The rule that would always allow such tool calls. */
       rule: words(),
@@ -255,7 +260,7 @@ export const TURN_TABLES = {
       title: words('not null'),
       task: words('not null'),
       reader: data('not null'),
-      /** The message that the run works for, together with `route`. */
+      /** The message for which the run works, together with `route`. */
       origin: wordsJson('not null'),
       route: data('not null'),
       from_owner: int('not null'),

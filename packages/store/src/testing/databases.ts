@@ -14,12 +14,12 @@ import { StoreState } from '../store-state.ts';
 import { createTimedIds } from '../timed-ids.ts';
 import { watchDatabase } from '../watch-database.ts';
 
-/** One kind of database for one test file, whose tables are created once. */
+/** One kind of database for one test file; the tables are created once. */
 export interface TestDatabase {
   readonly name: 'SQLite' | 'PostgreSQL';
   /**
-   * False if the machine has no database server; tests that need one are then skipped, and the
-   * runner reports this.
+   * False if the machine has no database server; the runner then skips and reports tests that need
+   * one.
    */
   readonly available: boolean;
   /** Opens an empty store. A test that changes the schema must call `openBare` instead. */
@@ -28,7 +28,7 @@ export interface TestDatabase {
   openBare(): Promise<void>;
   /** Sets the lease clock of an open store to this time, in ms; it starts at 0. */
   setTime(now: number): void;
-  /** The URL of the database that `openEmpty` opened last. */
+  /** The URL of the database that `openEmpty` most recently opened. */
   url(): string;
   dispose(): Promise<void>;
 }
@@ -169,8 +169,8 @@ function createSharedConnections(url: () => string) {
 
 /**
  * Deletes all rows except the list of migrations, and restarts the numbering. Creating the database
- * again would take a hundred times as long, truncating its tables several times as long. A single
- * statement deletes from all tables, because rows refer to each other.
+ * again would take a hundred times as long, and truncating its tables several times as long. A
+ * single statement deletes from all tables, because rows refer to each other.
  */
 const EMPTY_ALL = `do $$
   declare

@@ -13,7 +13,7 @@ const message = (message_id: string, conversation_id: string, state: string, tur
   ...{ message_id, conversation_id, state, turn_id: turn_id ?? null },
 });
 
-/** Values that tests depend on; other tables and columns get arbitrary values. */
+/** Values on which tests depend; other tables and columns get arbitrary values. */
 const GIVEN: Readonly<Partial<Record<TableName, readonly FilledRow[]>>> = {
   conversation: ['c1', 'c2'].map((id) => ({
     ...{ id, epoch: 7, session: 2, lease_owner: 'worker-1', lease_until: 900 },
@@ -68,7 +68,7 @@ function fillRow(table: TableName, given: FilledRow): FilledRow {
   return Object.fromEntries(filled);
 }
 
-/** Creates a value for a column that requires one; null otherwise. */
+/** Creates a value for a column that requires one, and returns null for other columns. */
 function createRequiredValue({ sql, words }: Column): FilledValue {
   if (!sql.includes('not null') || sql.includes('default')) return null;
   if (sql.includes('references')) return createReferredValue(sql);

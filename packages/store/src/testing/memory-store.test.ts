@@ -11,7 +11,7 @@ import { readSchema } from './databases.ts';
 import { createEmptyTables, openMemoryStore, writeEmptyDatabase } from './memory-store.ts';
 import { createMessage, createRouteTo } from './messages.ts';
 
-describe('a store in memory for tests', () => {
+describe('an in-memory store for tests', () => {
   it('[D15] creates the same tables in memory as the migrations', async () => {
     const made = openSqlite({ path: IN_MEMORY, name: 'made' });
     await migrate(made, MIGRATIONS, 'made', () => 0);
@@ -25,7 +25,7 @@ describe('a store in memory for tests', () => {
     await copied.close();
   });
 
-  it('[D15] shares no row with another store', async () => {
+  it('[D15] does not share rows with another store', async () => {
     const [one, other] = [
       await openMemoryStore({ clock: () => 0 }),
       await openMemoryStore({ clock: () => 0 }),
@@ -39,7 +39,7 @@ describe('a store in memory for tests', () => {
 });
 
 describe('a file with empty tables for tests', () => {
-  it('[D15] writes the same file as a first opening, readable only by its owner', async () => {
+  it('[D15] writes the same file as the first start, readable only by its owner', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-empty-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [made, copied] = [join(folder, 'made.db'), join(folder, 'copied.db')];

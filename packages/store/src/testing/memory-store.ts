@@ -23,8 +23,8 @@ export async function openMemoryStore(
 }
 
 /**
- * Writes a database file for a test, identical to the one that a first start creates, in an eighth
- * of the time. Throws if the file already exists.
+ * Writes a database file for a test in an eighth of the time of a first start, which would create
+ * an identical file. Throws if the file already exists.
  */
 export async function writeEmptyDatabase(path: string): Promise<void> {
   file ??= createEmptyFile((made) => readFileSync(made));

@@ -8,13 +8,13 @@ import { UsageGrouping } from '../usage.ts';
 
 const WEB = { channel: 'web', account: 'default' } as const;
 
-/** The chat, lane and route of test messages share one short name. */
+/** The chat, lane and route of test messages have one short name in common. */
 export function createRouteTo(chatId: string, threadId?: string): ReplyRoute {
   const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
   return { ...WEB, chatId, ...(threadId === undefined ? {} : { threadId }), target };
 }
 
-/** Creates a message `id` written in `chatId`; its lane is `web:<chatId>`. */
+/** Creates a message `id` in `chatId`, whose lane is `web:<chatId>`. */
 export function createMessage(
   id: string,
   chatId = 'c1',
@@ -54,7 +54,7 @@ export function createAnswer(turnId: string, texts: readonly string[], chatId = 
   };
 }
 
-/** Takes a free lane and starts its turn, as a worker does when it is woken. */
+/** Acquires a free lane and starts its turn, as a worker does when it is woken. */
 export async function startTurn(
   store: Store,
   turnId: string,
@@ -91,6 +91,30 @@ export async function doTurnWork(store: Store): Promise<void> {
   await doSummaries(store);
   await doLists(store);
   await doReplacing(store);
+  await doRewinding(store);
+}
+
+async function doRewinding(store: Store): Promise<void> {
+  for (const id of ['w1', 'w2']) {
+    await store.inbox.accept(createMessage(id, 'c9'));
+    const { lease } = await startTurn(store, `t-${id}`, 'web:c9');
+    await store.lanes.commit(lease, createAnswer(`t-${id}`, ['a'], 'c9'), 0);
+    await store.lanes.release(lease);
+  }
+  const chat = { ...WEB, chatId: 'c9' };
+  const branch = { conversationId: 'web:c10', route: createRouteTo('c10'), by: 'Ann' };
+  const source = await store.branches.source('web:c9', { kind: 'exchanges', count: 1 });
+  if (source === null || source === 'unknown') throw new Error('web:c9 has no history.');
+  const { mode, model } = source;
+  const turns = source.turns.map((turn) => ({ ...turn, question: null, parts: [] }));
+  const summary = { content: 'notes', reaches: 1, covers: 1 };
+  await store.branches.create({ ...branch, mode, model, summary, turns, notice: [] }, 0);
+  for (const messageId of ['w2', 'w3']) {
+    await store.inbox.command(createMessage(`w4 ${messageId}`, 'c9'), (command) =>
+      command.rewind({ kind: 'quoted', chat, messageId }),
+    );
+  }
+  await store.conversations.rewind('web:c9', { kind: 'exchanges', count: 1 }, 0);
 }
 
 async function doReplacing(store: Store): Promise<void> {
@@ -197,7 +221,7 @@ async function doLists(store: Store): Promise<void> {
 export const DAY = 24 * 60 * 60_000;
 const LONG = 'words of an answer, '.repeat(40);
 
-/** Writes to all tables the rows that one chat message leaves, as a turn would. */
+/** Writes the rows that one chat message leaves in all tables, the way a turn would. */
 export async function fillAllTables(store: Store, at: number, chat: string, id: string) {
   const newId = createTimedIds(() => at);
   const turnId = newId('turn');

@@ -5,7 +5,7 @@ import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 
 // Runs as a separate process: `migrate-program.ts URL [SECONDS]` applies a last migration that
-// takes that long and leaves a trace, and reports when it is halfway through.
+// takes the given time and leaves a trace, and reports when it is halfway through.
 const [url = '', seconds = '0'] = process.argv.slice(2);
 
 const COUNTING =
@@ -27,8 +27,8 @@ const MARK: Migration = {
 const address = parseStoreUrl(url);
 const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
 const slow = Number(seconds) > 0;
-// On SQLite, no other code runs in this process during a statement, so the report comes just
-// before.
+// On SQLite, no other code runs in this process during a statement, so the report is sent just
+// before the statement.
 if (slow) process.stdout.write('migrating\n');
 await wait(1);
 await migrate(database, [...MIGRATIONS, MARK, ...(slow ? [SLOW] : [])], 'db', () => 0);

@@ -13,7 +13,8 @@ const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
 };
 
 /**
- * Lists the stages of a message from the platform to the inbox: written, received, allowed, stored.
+ * Lists the stages of a message on its way from the platform to the inbox: written, received,
+ * allowed, stored.
  */
 export function listArrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
   const { sentAt, receivedAt, fate } = facts;
@@ -50,7 +51,7 @@ export function listTakeoverEntries(
   });
 }
 
-/** Times from platforms that report whole seconds are up to a second late; in ms. */
+/** The tolerance in ms: times from platforms that report whole seconds are up to a second late. */
 const LATE_MS = 1_500;
 
 /** Whether this is a run for a hook event (H09). */
@@ -69,7 +70,7 @@ function describeReceived({ fate }: MessageFacts, late: number): string {
 }
 
 /**
- * Describes why the message was allowed, why it gets an answer, and from which agent; a single
+ * Describes why the message was allowed, why it gets an answer, and from which agent; one stored
  * reason contains all three.
  */
 function listDecisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly TimelineEntry[] {
@@ -143,7 +144,7 @@ function createWaitEntry(
   );
 }
 
-/** Describes why a message is currently waiting. */
+/** Describes what a waiting message is waiting for. */
 export function describeWaitReason(
   { before, settlesAt, files, takeovers }: TakenFacts,
   now: number,
@@ -205,9 +206,9 @@ function listRunEntries({ runs, startedAt, attempts }: TurnFacts): readonly Time
   }));
 }
 
-const HUNG = '; the process hung in it, and the watchdog ended it';
+const HUNG = '; the process hung during this run, and the watchdog ended it';
 
-/** Describes when the model became unavailable and, while the turn waits for it, why. */
+/** Describes when the model became unavailable and, while the turn is waiting for it, why. */
 function listPostponementEntries({
   putOffSince,
   putOffUntil,
@@ -226,7 +227,7 @@ function listPostponementEntries({
 function listPromptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] {
   if (prompt === null) return [];
   const { at, layout, layers, characters, tokens } = prompt;
-  const size = `${formatCounted(layers, 'layer')}, with tools and history ${characters} characters, about ${tokens} tokens`;
+  const size = `${formatCounted(layers, 'layer')}, ${characters} characters (about ${tokens} tokens) with tools and history`;
   return [
     {
       ...createMomentEntry('prompt', at, `${size}, layout ${layout}`),
@@ -268,7 +269,7 @@ const ENDED = {
   'content-filter': 'ended by the provider’s content filter',
 } as const;
 
-/** Only the owner sees which model answers. */
+/** Only the owner sees which model answered. */
 function describeModelDetail({
   model,
   insteadOf,

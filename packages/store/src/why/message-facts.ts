@@ -10,10 +10,10 @@ import type { Takeover } from '../takeovers.ts';
 import type { TurnRun } from '../turn-runs.ts';
 import type { TurnState } from '../turns.ts';
 
-/** Why a message has no row in the inbox. */
+/** Why a message does not have a row in the inbox. */
 export type NotAcceptedOutcome = 'ignored' | 'refused';
 
-/** Identifies the message that the question is about. */
+/** Identifies the message in question. */
 export interface WhyQuestion {
   /**
    * The platform's message id, `channel:chat/message` (with an account
@@ -26,7 +26,7 @@ export interface WhyQuestion {
   readonly agent?: string | null;
 }
 
-/** All stored facts about one message; times are in ms, or null if unknown. */
+/** Everything that is stored about one message; times are in ms, or null if unknown. */
 export interface MessageFacts {
   readonly place: {
     readonly channel: string;
@@ -43,7 +43,7 @@ export interface MessageFacts {
   readonly fate: MessageFate;
 }
 
-/** The message was not accepted, or accepted with this outcome. */
+/** Either the message was not accepted, or it was accepted with this outcome. */
 type MessageFate =
   | { readonly kind: 'not-taken'; readonly outcome: NotAcceptedOutcome }
   | ({ readonly kind: 'taken' } & TakenFacts);
@@ -72,7 +72,7 @@ export interface TakenFacts {
   readonly parts: readonly PartFacts[];
 }
 
-/** The turn that took a message. */
+/** The turn that claimed a message. */
 export interface TurnFacts {
   readonly turnId: string;
   readonly state: TurnState;
@@ -83,9 +83,9 @@ export interface TurnFacts {
   readonly isSuspended: boolean;
   /** When the turn's model first became unavailable, in ms. */
   readonly putOffSince: number | null;
-  /** When the turn is tried again, in ms; null if it is not currently put off. */
+  /** When the turn will be tried again, in ms; null if it is not currently postponed. */
   readonly putOffUntil: number | null;
-  /** The worker that currently runs the turn; null if none does. */
+  /** The worker that currently runs the turn; null if no worker does. */
   readonly worker: string | null;
   /** Set if a person wrote the answer from the page (U12); null if the agent wrote it. */
   readonly written: { readonly by: string; readonly as: 'agent' | 'self' } | null;
@@ -104,17 +104,19 @@ export interface PromptFacts {
   readonly tokens: number;
 }
 
-/** A journal step with its timing and facts. */
+/** A journal step with its timing and details. */
 export interface TimedStep {
   readonly startedAt: number | null;
   readonly endedAt: number;
   readonly facts: StepFacts;
 }
 
-/** A part sent because of the message. */
+/** A part that was sent because of the message. */
 export interface PartFacts {
   readonly id: string;
-  /** The index of the part in the answer; null for another chat, or for the answer to a command. */
+  /**
+   * The part's index in the answer; null if it went to another chat, or if it answers a command.
+   */
   readonly index: number | null;
   /** Whether the part goes to the chat in which the message is answered. */
   readonly isHere: boolean;
@@ -132,9 +134,9 @@ export interface PartFacts {
   readonly settled: string | null;
 }
 
-/** A message that matches a question, whether it was accepted or not. */
+/** A message that matches a query, whether it was accepted or not. */
 export interface FoundMessage extends ChatKey {
-  /** `turn`: a person wrote the text on the page, and it answers no message. */
+  /** `turn`: a person wrote the text on the page, and it does not answer a message. */
   readonly table: 'inbox' | 'decision' | 'turn';
   readonly seq: number;
   readonly messageId: string;
@@ -146,7 +148,7 @@ const MAX_FOUND = 10;
 /** The number of newest rows searched for a person's newest message. */
 const RECENT_MESSAGES = 50;
 
-/** Finds the messages that match the question, newest first. */
+/** Finds the messages that match the query, newest first. */
 export async function findMessages(
   sql: Sql,
   { message, chat }: WhyQuestion,
@@ -176,7 +178,7 @@ export function isSameChat(one: ChatKey, other: ChatKey): boolean {
   );
 }
 
-/** Parses `telegram:42/7` or `telegram/work:42/7`; the last `/` ends the chat id. */
+/** Parses `telegram:42/7` or `telegram/work:42/7`; the chat id ends at the last `/`. */
 function parseMessagePlace(name: string): (ChatKey & { readonly messageId: string }) | null {
   const [, channel, account = 'default', chatId, messageId] =
     /^([a-z][a-z0-9-]*)(?:\/([^:/]+))?:(.+)\/([^/]+)$/.exec(name) ?? [];
@@ -198,8 +200,8 @@ async function findById(
 }
 
 /**
- * Finds the newest message from a person that is not a command; without one, the newest message of
- * any kind.
+ * Finds the newest message from a person that is not a command; if there is none, the newest
+ * message of any kind.
  */
 async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
   const rows = await readNewestMessages(sql, RECENT_MESSAGES, chat);

@@ -2,7 +2,7 @@ import { formatCounted, type TimelineEntry } from '@parley/core';
 import type { PartFacts } from './message-facts.ts';
 import { createDurationEntry, createMomentEntry, dropAbsent } from './timeline-entry.ts';
 
-/** Shorter waits are left out, in ms. */
+/** Waits shorter than this are left out, in ms. */
 const NOTICEABLE_MS = 100;
 
 /** Lists the stages of each part from the outbox to the platform's receipt. */

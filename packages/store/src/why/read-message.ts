@@ -39,7 +39,8 @@ import {
 import { buildTimeline } from './timeline.ts';
 
 /**
- * Returns the path of the message that matches; `unknown` or `several` if there is not exactly one.
+ * Returns the path of the matching message, or `unknown` or `several` if there is not exactly one
+ * match.
  */
 export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): Promise<WhyAnswer> {
   const found = await findMessages(sql, question);
@@ -100,12 +101,15 @@ function toMessageName({ table: _table, seq: _seq, ...name }: FoundMessage): Mes
   return name;
 }
 
-/** Whether a message was for this agent; messages that were not accepted belong to no agent. */
+/**
+ * Whether a message was meant for this agent; messages that were not accepted do not belong to an
+ * agent.
+ */
 function isForAgent({ fate }: MessageFacts, agent: string | null): boolean {
   return fate.kind === 'not-taken' || (getConversationAgent(fate.conversationId) ?? null) === agent;
 }
 
-/** A chat sees Parley's own work only if it received a message about that work. */
+/** A chat shows Parley's own work only if it received a message about that work. */
 function isVisibleInChat({ fate }: MessageFacts, chat: ChatKey): boolean {
   if (fate.kind === 'not-taken' || fate.trigger === null || fate.trigger === 'cron') return true;
   return isSameChat(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
@@ -133,7 +137,7 @@ async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts
   return { place: toMessagePosition(found), ...facts, fate: { kind: 'not-taken', outcome } };
 }
 
-/** In rare cases, a row is pruned or forgotten between the two reads for one question. */
+/** In rare cases, a row is pruned or forgotten between the two reads of one request. */
 function createDroppedMessageError({ messageId }: FoundMessage): StoreError {
   return new StoreError('store-failed', `Message ${messageId} has just been deleted. Ask again.`);
 }
@@ -204,8 +208,8 @@ const TAKEOVERS = defineStatement(`
   order by seq`).rows<Takeover>();
 
 /**
- * Reads a text that a person wrote on the page and that answers no message: a turn with parts, but
- * without an inbound message.
+ * Reads a text that a person wrote on the page and that does not answer a message: a turn with
+ * parts, but without an inbound message.
  */
 async function readWritten(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const { messageId: turnId, at } = found;
@@ -278,7 +282,7 @@ const PARTS_OF_TURN = defineStatement(`${PARTS} turn_id = :turnId order by seq`)
 
 const PARTS_OF_COMMAND = defineStatement(`${PARTS} answers = :seq order by seq`).rows<PartRow>();
 
-/** Reads the parts that a turn, or a command without a turn, added to the outbox. */
+/** Reads the parts that were added to the outbox by a turn, or by a command without a turn. */
 async function readParts(
   sql: Sql,
   { turnId, seq }: { readonly turnId: string | null; readonly seq: number },
@@ -312,7 +316,7 @@ const TURN = defineStatement(`
 const APPROVALS = defineStatement(`
   select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId order by seq`).rows<ApprovalRow>();
 
-/** Reads the stored facts about a turn; null if the turn does not exist. */
+/** Reads what is stored about a turn; null if the turn does not exist. */
 async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
   const row = await sql.get(TURN, { turnId });
   if (row === undefined) return null;
@@ -321,7 +325,8 @@ async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
     turnId,
     ...turn,
     isSuspended: awaits !== null,
-    written: by === null ? null : { by, as: writtenAs ?? 'agent' },
+    // A turn copied into a branch has an author, but was written under nobody's name.
+    written: by === null || writtenAs === null ? null : { by, as: writtenAs },
     runs: readRuns(runs),
     prompt: await readPromptFacts(sql, turnId),
     steps: await listTimedSteps(sql, turnId),
@@ -349,7 +354,7 @@ const NEWEST_ANSWER = defineStatement(`
     order by transcript.seq desc limit 1)
   and facts is not null order by step_index desc limit 1`).rows<{ readonly facts: string }>();
 
-/** Finds the facts about the last step of a session's newest answer. */
+/** Finds the details of the last step of a session's newest answer. */
 export async function findNewestAnswerFacts(
   sql: Sql,
   conversationId: string,
@@ -366,7 +371,7 @@ const STEPS = defineStatement(`
   Omit<TimedStep, 'facts'> & { readonly facts: string }
 >();
 
-/** Steps stored by an older version have no facts. */
+/** Steps stored by an older version do not have these details. */
 async function listTimedSteps(sql: Sql, turnId: string): Promise<readonly TimedStep[]> {
   return (await sql.all(STEPS, { turnId })).flatMap(({ facts, ...times }) => {
     const parsed = StepFacts.safeParse(decodeJson(facts));

@@ -10,7 +10,7 @@ import {
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
 import { listPartEntries } from './part-entries.ts';
 
-/** Builds all stages of a message's path, in order, from the stored facts. */
+/** Builds all stages of a message's path, in order, from the stored data. */
 export function buildTimeline(facts: MessageFacts, now: number): Timeline {
   const { place, receivedAt, fate } = facts;
   const turn = fate.kind === 'taken' ? fate.turn : null;
@@ -48,8 +48,8 @@ function listEntriesAfterStoring(
   return [
     ...listOriginEntries(run, cronJob),
     ...listLaneEntries(facts, fate, now),
-    // Tools, approvals and parts for other chats overlap, so their entries are sorted by time;
-    // entries without a time keep their position.
+    // Tool calls, approvals and parts for other chats may overlap, so their entries are sorted by
+    // time; entries without a time keep their position.
     ...sortEntries([
       ...listTakeoverEntries(takeovers, now),
       ...(turn === null ? [] : listTurnEntries(turn)),
@@ -154,7 +154,7 @@ function describeRunning(turn: TurnFacts, now: number): string {
   }
   const since = `for ${formatDuration(now - startedAt)}`;
   return worker === null
-    ? `its turn was started ${formatDuration(now - startedAt)} ago and waits for a worker that resumes it`
+    ? `its turn was started ${formatDuration(now - startedAt)} ago and waits for a worker to resume it`
     : `its turn has been running ${since}`;
 }
 
@@ -173,7 +173,7 @@ const RUN_OUTCOMES: Readonly<Record<string, string>> = {
 
 function describeAlert(run: NonNullable<TakenFacts['run']>, parts: readonly PartFacts[]): string {
   const what = RUN_OUTCOMES[run.state] ?? `an alert; ${describeDelivered(parts)}`;
-  return `${isHookRun(run) ? 'An event of a hook' : 'A run of a standing task'}: ${what}.`;
+  return `${isHookRun(run) ? 'A hook event' : 'A run of a standing task'}: ${what}.`;
 }
 
 const STATE_LABELS = [

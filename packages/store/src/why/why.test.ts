@@ -14,7 +14,7 @@ import {
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 const REASON = 'written by an owner; in a direct chat';
 
-/** Creates a message in the chat c1, received at `at` and written a little earlier. */
+/** Creates a message in the chat `c1`, received at `at` and written a little earlier. */
 function written(id: string, at: number, more: Partial<AdmittedMessage> = {}): AdmittedMessage {
   const base = createMessage(id, 'c1', { at });
   return {
@@ -88,7 +88,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(JSON.stringify(told)).not.toContain('private');
     });
 
-    it('[U12] [D08] reports who wrote a text that answers no message, and that a takeover expired', async () => {
+    it('[U12] [D08] reports who wrote a text that does not answer a message, and that a takeover expired', async () => {
       await store.inbox.accept(written('m1', 0));
       const stored = await reply('private');
       const told = await timeline(stored?.turnId ?? '');
@@ -108,7 +108,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       );
     });
 
-    it('[D08] reports every stage between the platform and its receipt, with times', async () => {
+    it("[D08] reports every stage from the platform's message to its receipt, with times", async () => {
       await store.inbox.accept(written('m1', 1_000));
       const lease = await begin('t1', 1_200);
       const model = { kind: 'model', model: 'p/m', inputTokens: 9, outputTokens: 2 } as const;
@@ -177,7 +177,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await timeline('b')).entries.at(-1)).toMatchObject({ stage: 'lane', ms: 20 });
     });
 
-    it('[D08] reports how turns without an answer ended, and which message is waiting behind one', async () => {
+    it('[D08] reports how turns without an answer ended, and which message is waiting behind such a turn', async () => {
       await store.inbox.accept(written('m1', 0));
       let lease = await begin('t1', 100);
       expect(await verdict('m1', 3_100)).toBe(
@@ -219,7 +219,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(JSON.stringify(await timeline('m3'))).not.toContain('private');
     });
 
-    it('[D08] finds a message by id, by full name, by its turn, and the newest one', async () => {
+    it('[D08] finds the newest message, or a message by its id, its full name or its turn', async () => {
       await store.inbox.accept(written('m1', 1));
       await store.inbox.accept({ ...createMessage('m1', 'c2', { at: 2 }), reason: REASON });
       await store.inbox.accept(written('m2', 3));
@@ -248,7 +248,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await ask('web:c2/m1', CHAT)).toEqual({ kind: 'unknown' });
     });
 
-    it("[D08] [H03] reports a standing task's run only where it sent an alert", async () => {
+    it("[D08] [H03] reports a standing task's run only in chats where it sent an alert", async () => {
       const lane = 'beat:main';
       const chat = { id: lane, type: 'direct' } as const;
       const run = async (id: string, alert: string | null) => {
@@ -324,7 +324,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(JSON.stringify(told)).not.toContain('private');
     });
 
-    it('[D08] [F08] reports how often the platform delivered a message again', async () => {
+    it('[D08] [F08] reports how often the platform redelivered a message', async () => {
       for (const _ of [1, 2, 3]) await store.inbox.accept(written('m1', 1));
       const told = await timeline('m1');
       expect(told.entries.map(({ text }) => text)).toContain(

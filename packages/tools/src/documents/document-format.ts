@@ -25,7 +25,6 @@ const PROGRAMS = [
   'Rar!',
 ];
 
-/** Detects the format of a file. */
 export function detectFormat(bytes: Uint8Array): FileFormat {
   if (decodeLatin1(bytes, 0, PDF_MARK_WITHIN).includes('%PDF-')) return 'pdf';
   if (hasSignature(bytes, 0, 'PK\u0003\u0004') || hasSignature(bytes, 0, 'PK\u0005\u0006'))

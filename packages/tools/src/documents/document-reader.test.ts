@@ -111,9 +111,10 @@ describe('the document reader', () => {
       'it has more than 10000 parts',
     ],
   ];
-  // A test run for a change executes a third of them, because each takes a second of CPU time.
+  // A test run for a change executes only a third of these cases, because each takes a second of
+  // CPU time.
   it.each(bombs.filter((_, nth) => isDueToday(nth, 3)))(
-    '[G19] refuses %s, using less than 200 MB in all processes together',
+    '[G19] refuses %s while all processes together use less than 200 MB',
     async (_what, make, reason) => {
       const bomb = make();
       const before = process.memoryUsage.rss();
@@ -158,7 +159,7 @@ describe('the document reader', () => {
     expect(results[1]).toMatchObject({ reason: expect.stringContaining('send it again then') });
   });
 
-  it('[G19] pauses the sender of a bomb, longer each time, and no other sender', async () => {
+  it('[G19] pauses the sender of a bomb, longer each time, but no other sender', async () => {
     let now = 0;
     const { read, processes } = openReader({ memoryBytes: 50_000_000, monotonic: () => now });
     const tries = async () => (await read('eve', createPdf(['hello']))).kind === 'refused';

@@ -13,8 +13,8 @@ export interface DocumentRequest {
   /** A string that identifies the sender; documents are scheduled fairly among senders. */
   readonly sender: string;
   /**
-   * The requested part of its text, in characters (UTF-16 units): the offset (0 when absent) and
-   * the count.
+   * The requested part of the document's text, in characters (UTF-16 units): the offset (0 when
+   * absent) and the count.
    */
   readonly from?: number;
   readonly characters: number;
@@ -29,7 +29,7 @@ export interface DocumentRequest {
 export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Promise<DocumentText>;
 
 export interface DocumentReaderOptions {
-  /** The number of documents read concurrently; further ones wait. */
+  /** The number of documents read concurrently; further documents wait. */
   readonly atOnce?: number;
   /** The slots shared with other readers that start processes; a separate set if absent. */
   readonly queue?: FairQueue;

@@ -101,7 +101,7 @@ describe('the text of a document', () => {
     expect(await extractText(file, { from, characters: 10 })).toMatchObject(part);
   });
 
-  it('[W10] is read from a long file in parts that equal those of a short file', async () => {
+  it('[W10] is read from a long file in the same parts as from a short file', async () => {
     const line = 'Ошибка 🙂 при чтении файла: ещё одна попытка\r\n';
     const long = Buffer.from(line.repeat(50_000));
     const plain = line.repeat(50_000).replaceAll('\r\n', '\n');
@@ -127,7 +127,7 @@ describe('the text of a document', () => {
     ]);
   });
 
-  it('[F10] excludes deleted text, tab stops and duplicated text boxes of a Word document', async () => {
+  it('[F10] excludes deleted text, tab stops and duplicated text boxes in a Word document', async () => {
     const word = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
     const body = `<x:p><x:pPr><x:tabs><x:tab/></x:tabs></x:pPr><x:r><x:t xml:space="preserve">a </x:t><x:tab/><x:t>b</x:t></x:r><x:moveFrom><x:t>no</x:t></x:moveFrom><mc:Choice><x:t>box</x:t></mc:Choice><mc:Fallback><x:t>box</x:t></mc:Fallback></x:p><x:p><x:t><![CDATA[<c>]]></x:t></x:p>`;
     const main = `<?xml version="1.0"?><x:document xmlns:x="${word}"><x:body>${body}</x:body></x:document>`;

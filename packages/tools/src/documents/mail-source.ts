@@ -1,10 +1,10 @@
 import { decodeBytes } from '@parley/core/encoding';
 
 /**
- * Converts the source of a message to a form accepted by the parser, which handles only standard
- * messages: header text written as raw bytes, or as encoded words in any charset, becomes encoded
- * words in UTF-8, and a multipart message with a missing boundary gets the boundary used by its
- * parts.
+ * Converts the source of a message to a form that the parser accepts, because the parser handles
+ * only standard messages. Header text written as raw bytes, or as encoded words in any charset,
+ * becomes encoded words in UTF-8. A multipart message with a missing boundary gets the boundary
+ * used by its parts.
  */
 export function toReadableSource(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -3,7 +3,7 @@ import type { Address, Attachment, Email } from 'postal-mime';
 import { type DocumentLimits, type DocumentText, selectDocumentText } from './document-text.ts';
 import { toReadableSource } from './mail-source.ts';
 
-/** Headers with which a stored message begins; a text with two of them is a message. */
+/** Headers at the beginning of a stored message; text with two of these headers is a message. */
 const HEADERS =
   /^(?:from|to|cc|subject|date|received|return-path|delivered-to|message-id|mime-version|content-type|reply-to|x-[\w-]+|dkim-signature|authentication-results|arc-[\w-]+|list-[\w-]+|references|in-reply-to|sender|user-agent|thread-\w+|status|importance)$/i;
 /** The separator line before each message in a mailbox. */
@@ -149,7 +149,7 @@ async function formatHtml(html: string): Promise<string> {
   return formatWebPage(html);
 }
 
-/** Formats the headers that interest people, with the date in the sender's time zone. */
+/** Formats the headers that are useful to people, with the date in the sender's time zone. */
 function formatHeaders(mail: Email): string {
   const date = mail.headers.find(({ key }) => key === 'date')?.value ?? mail.date ?? '';
   const lines: readonly (readonly [label: string, value: string])[] = [

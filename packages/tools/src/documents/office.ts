@@ -134,7 +134,7 @@ type MarkTag = (tag: string, closing: boolean) => string;
 /** The element names that determine which text of a document is extracted. */
 interface WantedText {
   readonly inside: ReadonlySet<string>;
-  /** Content within these elements is omitted, both text and marks. */
+  /** Everything within these elements is omitted, including the text that tags add. */
   readonly except?: ReadonlySet<string>;
 }
 
@@ -180,8 +180,8 @@ function isWordArchive(names: readonly string[]): boolean {
 }
 
 /**
- * Extracts the text of a Word document, one paragraph per line; null if the archive is not one.
- * Notes and deleted text are omitted.
+ * Extracts the text of a Word document, one paragraph per line; null if the archive is not a Word
+ * document. Notes and deleted text are omitted.
  */
 function readWordText(members: ArchiveMembers): string | null {
   const [, bytes] = [...members].find(([name]) => MAIN.test(name)) ?? [];

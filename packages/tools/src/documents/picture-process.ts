@@ -14,7 +14,7 @@ const FORMATS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'];
  * opaque and without camera metadata.
  */
 const [size, side] = process.argv.slice(2).map(Number);
-if (size === undefined || side === undefined) throw new Error('Started without its order.');
+if (size === undefined || side === undefined) throw new Error('Started without its arguments.');
 
 sharp.concurrency(1);
 sharp.cache(false);

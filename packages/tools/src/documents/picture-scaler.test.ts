@@ -24,7 +24,7 @@ function openScaler(more: Partial<Parameters<typeof createPictureScaler>[0]> = {
 const madeOf = (picture: ScaledPicture) => sharp(picture.kind === 'scaled' ? picture.bytes : []);
 
 describe('a picture that is scaled down', () => {
-  it('[F10] of 12 million pixels becomes upright, small and free of camera metadata', async () => {
+  it('[F10] with 12 million pixels becomes upright, small and free of camera metadata', async () => {
     const original = await photo(4_032, 3_024).jpeg().toBuffer();
     const made = await scale(original);
     const { width, height, exif, orientation, format } = await madeOf(made).metadata();
@@ -36,7 +36,7 @@ describe('a picture that is scaled down', () => {
 
   const formats = ['png', 'gif', 'webp', 'avif'] as const;
   it.each(formats.filter((_, nth) => isDueToday(nth, 2)))(
-    '[F10] is supported in the format %s',
+    '[F10] is supported in %s format',
     async (format) => {
       // The effort setting makes the file smaller, and accounts for most of the work for AVIF.
       const picture = await plain(2_000, 500).toFormat(format, { effort: 1 }).toBuffer();
@@ -78,7 +78,7 @@ describe('a picture that is scaled down', () => {
     expect((await scale(small, { scaler })).kind).toBe('scaled');
   });
 
-  it('[G19] is charged for the memory of its process, not for that of Parley itself', async () => {
+  it('[G19] counts only the memory of its process, not that of Parley itself', async () => {
     const large = Buffer.alloc(300_000_000, 1);
     expect((await scale(await plain(9, 9).png().toBuffer())).kind).toBe('scaled');
     expect(large.length).toBeGreaterThan(190_000_000);

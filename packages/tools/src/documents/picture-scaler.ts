@@ -42,7 +42,7 @@ interface PictureScalerOptions {
  * the formats that cameras use.
  */
 const LIMITS: ProcessLimits = { memoryBytes: 190_000_000, timeoutMs: 8_000 };
-/** No JPEG in Base64 is longer than this, in bytes per pixel of a square. */
+/** The maximum length of a JPEG in Base64, in bytes per pixel of a square. */
 const MAX_BYTES_A_PIXEL = 4;
 
 /**
@@ -53,7 +53,7 @@ export function createPictureScaler(options: PictureScalerOptions): ScalePicture
   const { queue, limits = LIMITS, monotonic = systemTime.monotonic } = options;
   const rests = createSenderPauses(monotonic);
   return async ({ sender, side, load }, signal) => {
-    if (rests.left(sender) > 0) return createNotScaled('the one before it broke a limit');
+    if (rests.left(sender) > 0) return createNotScaled('the previous picture exceeded a limit');
     // Loaded here, because most installations run for days without receiving a picture.
     const { isInstalled, PICTURES, readInProcess } = await import('./read-in-process.ts');
     const { kind = PICTURES } = options;
@@ -84,7 +84,7 @@ function createNotScaled(why: string): ScaledPicture {
   return { kind: 'not-tried', why };
 }
 
-/** Larger files, in bytes, cost more to transfer than their details are worth. */
+/** Files larger than this, in bytes, cost more to transfer than their details are worth. */
 const WORTH_SCALING = 1_500_000;
 
 /** Whether a picture should be scaled down or rotated before it is given to a model. */

@@ -74,7 +74,7 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
     expect(readersOf(process.pid)).toEqual([]);
   });
 
-  it('[G19] causes no error in the caller if it cannot be started', async () => {
+  it('[G19] does not cause an error in the caller if it cannot be started', async () => {
     const entry = new URL('../../../media/src/testing/missing-process.ts', import.meta.url);
     const outcome = await readInProcess({ ...DOCUMENTS, entry }, order('x'));
     expect(outcome).toMatchObject({ kind: 'failed', why: 'crash' });

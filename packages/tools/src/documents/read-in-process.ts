@@ -21,9 +21,8 @@ export interface ProcessKind<Result> {
   readonly result: z.ZodType<Result>;
 }
 
-/** The limits of a process that reads one file. */
 export interface ProcessLimits {
-  /** The resident memory, in bytes; about 90 MB of it are used by Node and a library. */
+  /** The resident memory, in bytes; Node and a library use about 90 MB of it. */
   readonly memoryBytes: number;
   /** The time from start to result, in ms. */
   readonly timeoutMs: number;
@@ -119,9 +118,9 @@ const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
 const Report = z.strictObject({ result: z.unknown(), peakBytes: z.number() });
 
 /**
- * Reads a file in a separate process that ends afterwards (G19). The process has no environment,
- * may open only programs and libraries, and is killed from outside if it exceeds its memory or
- * time.
+ * Reads a file in a separate process that ends afterwards (G19). The process has no environment
+ * variables, may open only program and library files, and is killed from outside if it exceeds its
+ * memory or time limit.
  */
 export async function readInProcess<Result>(
   kind: ProcessKind<Result>,
@@ -230,7 +229,7 @@ function listReadableFolders<Result>({
 
 /**
  * Sets the kernel's own limits on writable memory and CPU time, because the memory check may come
- * late when this process is busy; the CPU limit also ends a process whose parent was killed. The
+ * late when this process is busy. The CPU limit also ends a process whose parent was killed. The
  * limits are set once Node is running, because memory that Node reserves but never uses counts as
  * well. Without `prlimit` (util-linux), only the memory check limits the process.
  */

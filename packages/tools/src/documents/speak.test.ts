@@ -24,7 +24,7 @@ async function say(...answers: readonly (Response | Error)[]) {
 }
 
 describe('speaking a text with a speech service', () => {
-  it('[F10] sends a request as OpenAI’s protocol requires, and names the recording by its format', async () => {
+  it('[F10] sends a request that follows OpenAI’s protocol, and names the recording by its format', async () => {
     const { asked, said } = await say(new Response(OGG));
     const sound = { kind: 'spoken', bytes: OGG, mimeType: 'audio/ogg', name: 'voice.ogg' };
     expect(said).toEqual(sound);

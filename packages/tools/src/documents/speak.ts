@@ -13,7 +13,7 @@ export interface SpeechSettings extends SpeechService {
   readonly format: 'opus' | 'mp3' | 'flac' | 'wav';
 }
 
-/** The result: a recording, or the reason for the owner and the log why there is none. */
+/** A recording, or the reason why there is none, for the owner and the log. */
 export type SpokenText =
   | {
       readonly kind: 'spoken';

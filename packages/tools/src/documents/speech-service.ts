@@ -1,6 +1,6 @@
 import { describeFetchFailure } from '@parley/core';
 
-/** A service that implements OpenAI's audio protocol: a part of the settings section `media`. */
+/** A service that implements OpenAI's audio protocol: part of the `media` settings section. */
 export interface SpeechService {
   /** The base URL, which usually ends in `/v1`. */
   readonly baseUrl: string;
@@ -18,7 +18,7 @@ export interface SpeechDeps {
 export interface SpeechRequest<Result> {
   /** The path relative to the base URL. */
   readonly path: string;
-  /** The name of the settings that configure the service, for people. */
+  /** The settings section that configures the service, as shown to people. */
   readonly setting: string;
   readonly body: ArrayBuffer | string;
   readonly contentType: string;

@@ -43,7 +43,7 @@ function listen(bytes = OGG, signal = new AbortController().signal) {
 }
 
 describe('transcribing a voice message with a speech service', () => {
-  it('[F10] sends the recording as OpenAI’s protocol requires, without anything chosen by its sender', async () => {
+  it('[F10] sends a request that follows OpenAI’s protocol and contains nothing chosen by the sender', async () => {
     expect(await listen()).toEqual({ kind: 'text', text: 'Hello.' });
     const { url, headers, form } = asked[0] ?? {};
     expect(url).toBe('/v1/audio/transcriptions');
@@ -90,7 +90,7 @@ describe('transcribing a voice message with a speech service', () => {
     expect(JSON.stringify(said)).not.toContain('secret');
   });
 
-  it('[F10] sends no request if the turn is stopped or the file is not a recording', async () => {
+  it('[F10] does not send a request if the turn is stopped or the file is not a recording', async () => {
     const stop = new AbortController();
     stop.abort();
     expect(await listen(OGG, stop.signal)).toMatchObject({ kind: 'refused' });

@@ -2,8 +2,8 @@ import { McpError } from './errors.ts';
 import { type Block, getOwnValue, toBlock } from './schema/json-block.ts';
 
 /**
- * Additional input that a server of July 2026 or later needs before it executes a call; it has not
- * executed anything yet.
+ * Additional input that a server of July 2026 or later needs before it executes a call; the server
+ * has not executed anything yet.
  */
 export interface McpAsking {
   /** The server's requests as it sent them, with the keys that the answers must use. */

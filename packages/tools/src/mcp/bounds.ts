@@ -52,9 +52,9 @@ export function splitLines(
 }
 
 /**
- * A `fetch` that limits responses: the total size of a document, and the size of each event and
- * their number in a stream. A response that exceeds `largest` bytes is aborted with an error before
- * it fills the memory.
+ * A `fetch` that limits responses: the total size of a document, and the size and number of events
+ * in a stream. A response that exceeds `largest` bytes is aborted with an error before it fills the
+ * memory.
  */
 export function createBoundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
   return async (input, init) => {

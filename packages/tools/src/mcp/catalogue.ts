@@ -8,7 +8,7 @@ import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offe
 export interface McpTool {
   /** The name of the tool on the server; it is sent back to the server and never shown. */
   readonly name: string;
-  /** The description on one line; empty if the server gives none. */
+  /** The description on one line; empty if the server provides none. */
   readonly description: string;
   /** The schema of the tool's arguments, which is always an object. */
   readonly schema: CleanSchema;

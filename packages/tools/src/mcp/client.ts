@@ -47,7 +47,6 @@ export interface McpConnection {
  */
 export type ProtocolOpening = 'discover' | 'initialize';
 
-/** The options of a client. */
 export interface ClientOptions {
   readonly opening: ProtocolOpening;
   /** Called when the server's lists may have changed. */
@@ -56,7 +55,7 @@ export interface ClientOptions {
   readonly signal: AbortSignal;
 }
 
-/** How long a server may ignore the version request before it counts as an older one, in ms. */
+/** How long a server may ignore the version request before it counts as an older server, in ms. */
 const DISCOVER_MS = 2_000;
 /**
  * Requests are canceled by their signal, so the library's own timeout is set to its maximum, in ms.

@@ -29,11 +29,11 @@ export class McpError extends ParleyError {
 /** Thrown when a server requires a person to sign in. */
 export class SignInNeededError extends Error {
   constructor() {
-    super('it asks for a sign-in: an owner presses “Sign in” on the page, under Status');
+    super('it asks for a sign-in: an owner can click “Sign in” on the Status page');
   }
 }
 
-/** Thrown when an HTTP response contains no message of the protocol. */
+/** Thrown when an HTTP response does not contain a protocol message. */
 export class UnreadableAnswerError extends Error {}
 
 /** The reason reported for a connection whose session the server ended. */

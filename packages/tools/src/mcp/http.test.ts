@@ -126,7 +126,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
         const supportedVersions = ['2026-07-28'];
         return json(response, id, { ...whole, supportedVersions, capabilities: { tools: {} } });
       }
-      // That version requires `resultType`, but a result without it is accepted.
+      // The version of July 2026 requires `resultType`, but a result without it is accepted.
       if (method === 'tools/list') return json(response, id, { ...TOOLS });
       return json(response, id, { content: [{ type: 'text', text: 'new' }] });
     });
@@ -164,7 +164,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     json(response, id, { ...whole, ...results[method] });
   };
 
-  it('may ask a question first: it is passed on, and the call is repeated with the answer', async () => {
+  it('may ask a question first, which is passed on, and the call is repeated with the answer', async () => {
     const { connected, call } = await scene(asksFirst);
     await connected();
     const asked = await call('echo');
@@ -176,7 +176,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     });
   });
 
-  it('may not ask a question about a prompt: the request fails and the connection stays open', async () => {
+  it('may not ask a question about a prompt, so the request fails and the connection stays open', async () => {
     const { connected, view } = await scene(asksFirst);
     await connected();
     const signal = AbortSignal.timeout(20_000);
@@ -187,7 +187,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     expect(view()?.state.kind).toBe('connected');
   });
 
-  it('asks for more data than can be stored, so the call fails', async () => {
+  it('may ask for more data than can be stored, and then the call fails', async () => {
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method !== 'tools/call') return asksFirst(asked, response, request);
       json(response, asked.id, { ...asking, requestState: 'x'.repeat(100_001) });
@@ -196,7 +196,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     await expect(call('echo')).rejects.toMatchObject({ code: 'mcp-invalid-response' });
   });
 
-  it('of an older version is not offered the capability to ask, and its response is a result', async () => {
+  it('is not offered the capability to ask if it has an older version, so its response is a result', async () => {
     let hello: unknown;
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method === 'initialize') hello = asked.params?.capabilities;
@@ -209,7 +209,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     expect(hello).toEqual({});
   });
 
-  it('ends its sessions: the next call starts a new session and is executed once', async () => {
+  it('may end its session, and the next call starts a new session and is executed once', async () => {
     let sessions = 0;
     const made: string[] = [];
     const { connected, call, count } = await scene((asked, response, request) => {
@@ -257,7 +257,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
   });
 });
 
-describe('[G03] an operator whose server over HTTP fails learns', () => {
+describe('[G03] an operator whose HTTP server fails', () => {
   it.each<readonly [string, Respond, string]>([
     [
       'that the key is refused',
@@ -284,12 +284,12 @@ describe('[G03] an operator whose server over HTTP fails learns', () => {
       (_asked, response) => response.writeHead(301, { location: 'https://elsewhere.test/' }).end(),
       'it redirects to another address, which is not followed; put the final address into “url”',
     ],
-  ])('%s', async (_what, respond, words) => {
+  ])('learns %s', async (_what, respond, words) => {
     const { reason } = await scene(respond);
     await reason().toContain(words);
   });
 
-  it('that no process listens at the address', async () => {
+  it('learns that no process listens at the address', async () => {
     const { url } = await scene(usual);
     const [server] = started;
     server?.closeAllConnections();

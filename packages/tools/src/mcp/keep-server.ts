@@ -99,7 +99,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       return await Promise.race([opened.ended, reasonOf(error)]);
     } finally {
       connection = null;
-      // A server that cannot be closed must not block the closing of the others.
+      // A server that cannot be closed must not keep the other servers open.
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };

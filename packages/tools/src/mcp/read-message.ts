@@ -112,7 +112,7 @@ function readResult(method: string | undefined, said: unknown): Block {
   const result = toBlock(said);
   if (method === 'initialize') return readInitializeResult(result ?? {});
   if (method === undefined || !Object.hasOwn(EMPTY, method)) return result ?? {};
-  // The library handles a server that needs input first.
+  // The client library handles results that ask for further input.
   if (result?.resultType === 'input_required') return result;
   return {
     resultType: 'complete',

@@ -31,8 +31,8 @@ export function createReadableFetch(
     if (type.includes('text/event-stream')) {
       return new Response(response.body.pipeThrough(createReadableEvents(reader)), response);
     }
-    // The response to a message that is not a request, such as the end of a session, contains no
-    // message.
+    // The response to a message that is not a request, such as the end of a session, does not
+    // contain a message.
     if (asked === undefined) return response;
     return readJsonResponse(response, type, reader, asked);
   };

@@ -23,7 +23,7 @@ describe('the result of an MCP call', () => {
     ]);
   });
 
-  it('[G03] has no list of files when there are none', () => {
+  it('[G03] does not list files when there are none', () => {
     expect(formatResult({ content: [{ type: 'text', text: 'a' }] })).toEqual({
       text: 'a',
       failed: false,

@@ -107,7 +107,7 @@ export function formatPrompt(said: unknown): string {
     const { text } = formatResult({ content: content ?? own });
     return role === 'assistant' ? `(As an example of an answer:) ${text}` : text;
   });
-  if (parts.length === 0) throw new Error('the prompt that it gave has no messages');
+  if (parts.length === 0) throw new Error('the prompt that it returned has no messages');
   return toCleanLines(parts.join('\n\n'));
 }
 

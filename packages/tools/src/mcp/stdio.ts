@@ -29,8 +29,8 @@ interface StdioOptions {
 /**
  * A transport with one message per line over the streams of a child process. Other lines are
  * ignored, because servers print arbitrary output. A line that is too long, or too many lines
- * without a response among them, closes the connection and kills the server immediately, because a
- * flooding server does not respond to requests either.
+ * without a response, closes the connection and kills the server immediately, because a flooding
+ * server does not respond to requests either.
  */
 export function createStdioTransport({
   server,

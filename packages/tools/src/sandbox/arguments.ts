@@ -81,7 +81,7 @@ export const STATUS_FD = 3;
 export const USERS_FD = 4;
 export const GROUPS_FD = 5;
 
-/** An unprivileged user that appears to own the files of the workspace. */
+/** An unprivileged user that appears to own the files in the workspace. */
 const USER = '1000';
 /** The user and group that `whoami` and other programs find. */
 export const USERS = (home: string): string => `parley:x:${USER}:${USER}::${home}:/bin/sh\n`;
@@ -179,7 +179,10 @@ type SystemMount =
   | { readonly kind: 'read-only'; readonly path: string }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
 
-/** Programs and libraries. On most systems, all paths but the first are links into it. */
+/**
+ * Programs and libraries. On most systems, all these paths except the first are links into the
+ * first one.
+ */
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 /** Only the files in /etc that programs need to start: no passwords, keys, or service settings. */
 const SETTINGS = [
@@ -212,7 +215,7 @@ export async function listSystemMounts(network: boolean): Promise<readonly Syste
 async function findMount(path: string): Promise<SystemMount | null> {
   try {
     const found = await lstat(path);
-    // Program folders that are links stay links; for settings, the target of the link is shown.
+    // Program folders that are links stay links; for settings files, the link's target is shown.
     if (found.isSymbolicLink() && PROGRAMS.includes(path)) {
       return { kind: 'link', path, target: await readlink(path) };
     }

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
 
 /**
- * The length of the output of a command, in characters; larger than the memory that the command may
- * use in this test.
+ * The length of a command's output, in characters; larger than the memory that the command may use
+ * in this test.
  */
 const OUTPUT = isFullRun() ? 1_000_000_000 : 400_000_000;
 
@@ -49,7 +49,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
       const running = scene.sandbox.run('sleep 5; touch late', { signal: stop.signal });
       await later(ms);
       stop.abort();
-      // Resolves only when both pipes are closed, which every process in the sandbox holds open.
+      // Resolves only when both pipes are closed; every process in the sandbox holds them open.
       expect(await running).toMatchObject({ ended: 'stopped' });
     };
     // Several sandboxes run concurrently, because one that has to wait for a CPU core can be
@@ -61,7 +61,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
   });
 
-  it('[G06] kill a process that has left bubblewrap’s group but would not yet end with it', async () => {
+  it('[G06] kill a process that has left bubblewrap’s group but is not yet bound to end with it', async () => {
     // Simulates a short-lived state of bubblewrap: its child has its own session and is reported.
     const late = join(scene.workspace, 'late');
     const started = join(scene.workspace, 'started');
@@ -151,7 +151,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     });
   });
 
-  it('[G06] allow writes up to the total limit, with no larger file', async () => {
+  it('[G06] allow writes up to the total limit, but no larger file', async () => {
     const sandbox = scene.open({ limits: { diskBytes: 512_000_000 } });
     const command = 'ulimit -f; head -c 30000000 /dev/zero > a; sleep 0.3; stat -c %s a';
     const { output } = await sandbox.run(command, { signal: new AbortController().signal });

@@ -167,9 +167,9 @@ function findExceededLimit(pidNamespace: number, limits: SandboxLimits): EndingR
 }
 
 /**
- * Checks whether the disk of a folder has lost more than `bytes` of free space since the first
- * check. This check detects space that the counted writes miss: preallocated space, and writes of
- * processes that no parent has waited for.
+ * Checks whether the disk that holds a folder has lost more than `bytes` of free space since the
+ * first check. This check detects space that the counted writes miss: preallocated space, and
+ * writes of processes that no parent has waited for.
  */
 function createDiskWatch(folder: string, bytes: number): () => Promise<boolean> {
   let most = 0;

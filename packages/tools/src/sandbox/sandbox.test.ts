@@ -179,8 +179,8 @@ describe.runIf(bubblewrap)('a closed path', () => {
   });
 });
 
-describe('a machine or workspace that allows no sandbox', () => {
-  it('[G06] runs no command without bubblewrap, and explains how to install it', async () => {
+describe('a machine or workspace that does not allow a sandbox', () => {
+  it('[G06] does not run commands without bubblewrap, and explains how to install it', async () => {
     const run = scene.open({ program: '/nowhere/bwrap' }).run('touch ran', { signal: never });
     await expect(run).rejects.toMatchObject({
       code: 'sandbox-missing',
@@ -189,7 +189,7 @@ describe('a machine or workspace that allows no sandbox', () => {
     expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
   });
 
-  it('[G06] runs no command if user namespaces are forbidden, and explains what to allow', async () => {
+  it('[G06] does not run commands if user namespaces are forbidden, and explains what to allow', async () => {
     const program = join(scene.data, 'bwrap');
     writeFileSync(
       program,
@@ -204,7 +204,7 @@ describe('a machine or workspace that allows no sandbox', () => {
     expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
   });
 
-  it('[G06] runs no command in a workspace that contains the data folder or the home folder', async () => {
+  it('[G06] does not run commands in a workspace that contains the data folder or the home folder', async () => {
     for (const workspace of [scene.data, '/']) {
       const run = scene.open({ workspace }).run('cat token', { signal: never });
       await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });

@@ -14,8 +14,8 @@ import { type CommandResult, runBwrap } from './run.ts';
 /** The folders and limits of a sandbox. */
 export interface SandboxOptions {
   /**
-   * The only folder that commands can write to, and the only one of the user's folders that they
-   * can read.
+   * The only folder that commands can write to, and the only one of the user's folders that
+   * commands can read.
    */
   readonly workspace: string;
   /**
@@ -94,8 +94,8 @@ async function findProgram(): Promise<string> {
 }
 
 /**
- * Returns the workspace's real path after checking that it contains no folder that commands must
- * not access.
+ * Returns the workspace's real path after checking that it does not contain a folder that commands
+ * must not access.
  */
 async function checkFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
   const folder = await realpath(workspace).catch((cause: unknown) => {

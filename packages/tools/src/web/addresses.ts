@@ -55,10 +55,10 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
       'it is not a URL. Give the complete URL, such as https://example.org/page',
     );
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw createRefusedError(url.protocol, 'only http and https are read');
+    throw createRefusedError(url.protocol, 'only http and https URLs are read');
   }
   if (url.username !== '' || url.password !== '') {
-    throw createRefusedError(url.host, 'it has a name or a password in it');
+    throw createRefusedError(url.host, 'it contains a user name or a password');
   }
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port);
   if (!ports.includes(port)) {
@@ -142,13 +142,14 @@ const GLOBAL_IPV6 = '2000::/3';
 const NEWER_DOCUMENTATION = '3fff::/20';
 
 /**
- * Whether an address belongs to the public internet. Refused are private, loopback, link-local,
- * shared, multicast, reserved, documentation and benchmark ranges, and every IPv6 form that embeds
- * an IPv4 address (mapped, compatible, 6to4, NAT64, Teredo), because it may lead anywhere.
+ * Whether an address belongs to the public internet. Refuses private, loopback, link-local, shared,
+ * multicast, reserved, documentation and benchmark ranges. Also refuses every IPv6 form that embeds
+ * an IPv4 address (mapped, compatible, 6to4, NAT64, Teredo), because such an address may lead
+ * anywhere.
  */
 export function isPublicAddress(address: string): boolean {
   const ipaddr: typeof Ipaddr = require('ipaddr.js');
-  // A zone (`fe80::1%eth0`) names an interface of this machine.
+  // A zone (`fe80::1%eth0`) names an interface on this machine.
   if (address.includes('%') || !ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;

@@ -18,7 +18,7 @@ function fetchFrom(scene: WebScene, path: string, limits: Partial<FetchLimits> =
 }
 
 describe('a fetch', () => {
-  it('[G06] reaches no server on this machine unless a test allows it', async () => {
+  it('[G06] does not reach servers on this machine unless a test allows it', async () => {
     const scene = await serve((_, response) => response.end('inside'));
     const bounds = { ...FETCH_LIMITS, ports: [scene.port] };
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433']) {
@@ -80,7 +80,7 @@ describe('a fetch', () => {
     'file:///etc/passwd',
     '//10.0.0.1/',
     'http://0x0a000001/',
-  ])('[G06] follows no redirect to %s', async (location) => {
+  ])('[G06] does not follow a redirect to %s', async (location) => {
     const scene = await serve((_, response) => response.writeHead(302, { location }).end());
     const bounds = { ...FETCH_LIMITS, ports: [scene.port, 80] };
     const rules = scene.rules({ 'inside.example': ['192.168.1.1'] });

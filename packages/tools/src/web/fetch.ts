@@ -12,7 +12,6 @@ import {
   WebError,
 } from './addresses.ts';
 
-/** The limits of one fetch. */
 export interface FetchLimits {
   /** The deadline for the whole fetch, in ms. */
   readonly timeoutMs: number;
@@ -96,9 +95,9 @@ function createStatusError({ host }: URL, status: number): WebError {
       : status === 401 || status === 403
         ? 'the page is not public'
         : status === 429
-          ? 'it receives too many requests; try later'
+          ? 'it receives too many requests; try again later'
           : status >= 500
-            ? 'the server has an internal error; try later'
+            ? 'the server has an internal error; try again later'
             : 'that is not a page';
   return new WebError('web-status', `${host} answered with status ${status}: ${why}.`);
 }
@@ -113,8 +112,8 @@ const HEADERS = {
 
 /**
  * Sends a GET request to exactly this address, regardless of what the name resolves to now, and
- * returns the response once its headers have arrived. The request has no cookies, no persistent
- * connection and no proxy.
+ * returns the response once its headers have arrived. The request does not use cookies, a
+ * persistent connection or a proxy.
  */
 function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -202,7 +201,7 @@ function createUnpacker(encoding: string | undefined): Transform | null {
     default:
       throw new WebError(
         'web-format',
-        `The page is packed in a way that is not known (${encoding?.slice(0, 40)}).`,
+        `The page uses an unknown compression (${encoding?.slice(0, 40)}).`,
       );
   }
 }
@@ -211,6 +210,6 @@ function createTooLargeError({ host }: URL, maxBytes: number): WebError {
   const megabytes = Number((maxBytes / 1_000_000).toFixed(1));
   return new WebError(
     'web-too-large',
-    `The page of ${host} is not read: it is larger than ${megabytes} MB.`,
+    `The page from ${host} was not read, because it is larger than ${megabytes} MB.`,
   );
 }

@@ -101,7 +101,7 @@ function markLinks(document: PageDocument, address: string): void {
   }
 }
 
-/** Elements that contain no text of the page, or that are not shown. */
+/** Elements that are not shown, or whose content is not part of the page's text. */
 const NEVER_SHOWN =
   'script, style, noscript, template, iframe, frame, object, embed, applet, svg, canvas, math annotation, audio, video, dialog:not([open]), input, select, textarea, button, [hidden], [aria-hidden="true"]';
 

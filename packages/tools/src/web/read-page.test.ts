@@ -96,7 +96,7 @@ describe('a page', () => {
     ).toMatchObject({ text: '测试', warning: expect.stringContaining('guessed') });
   });
 
-  it('[M06] that stalls or breaks the parser is refused without blocking other work', async () => {
+  it('[M06] is refused without blocking other work if it stalls or breaks the parser', async () => {
     let beats = 0;
     const timer = setInterval(() => {
       beats += 1;
@@ -108,8 +108,8 @@ describe('a page', () => {
   });
 });
 
-describe('text of a page', () => {
-  it('[P18] contains no invisible characters', () => {
+describe('a page’s text', () => {
+  it('[P18] does not contain invisible characters', () => {
     const text =
       'a\u202eb\u200bc\u2066d\u{e0041}e\ufeff\u0007\u001b[31mf\u{e0100}g\u00adh\r\ni\u3164';
     expect(cleanText(text)).toBe('abcde[31mfgh\ni');

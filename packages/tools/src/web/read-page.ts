@@ -18,7 +18,6 @@ export interface WebPage {
   readonly warning?: string;
 }
 
-/** The options of a page reader. */
 export interface PageReaderOptions {
   readonly limits?: Partial<FetchLimits>;
   /** The deadline for converting a page to Markdown, in ms. */
@@ -105,7 +104,7 @@ async function convertPage(
   const thread = new Worker(resolveModuleUrl('page-thread', SOURCE), {
     workerData: order,
     resourceLimits: MEMORY,
-    // Discards the output of the libraries.
+    // Discards the libraries' output.
     stdout: true,
     stderr: true,
   });

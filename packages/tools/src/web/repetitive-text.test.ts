@@ -10,7 +10,7 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
   ['cleanLines', toCleanLines],
 ];
 
-describe('reading pages and servers', () => {
+describe('parsing text from pages and servers', () => {
   it.each(RECOGNIZERS)('[D13] terminates for any repetitive text: %s', (_name, read) => {
     expect(findSlowText(read)).toBeUndefined();
   });

@@ -128,7 +128,7 @@ describe('web search', () => {
     ['brave', 422, { 'x-error': KEY }, 'web.search.brave.apiKey'],
     ['brave', 401, {}, 'web.search.brave'],
     ['brave', 429, { 'retry-after': '7' }, 'try again in 7 s'],
-    ['brave', 503, {}, 'try later'],
+    ['brave', 503, {}, 'try again later'],
     ['brave', 302, { location: 'http://127.0.0.1:1/' }, 'web.search.brave'],
     ['searxng', 403, {}, 'search.formats'],
     ['searxng', 404, {}, 'no search at this address'],

@@ -10,7 +10,6 @@ export interface SearchHit {
   readonly snippet: string;
 }
 
-/** A search query. */
 export interface SearchQuery {
   readonly query: string;
   /** The maximum number of results to return. */
@@ -90,7 +89,6 @@ interface SearchEngine {
   readonly meaning: Readonly<Record<number, string>>;
 }
 
-/** One request to a search engine. */
 interface EngineRequest<Answer> {
   readonly url: URL;
   /** API keys are sent in headers, never in the URL. */
@@ -145,7 +143,8 @@ async function readAnswerText({ body }: Response, name: string): Promise<string>
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new WebError('web-search', `The answer of ${name} is too large.`);
+    if (size > MAX_BYTES)
+      throw new WebError('web-search', `The response from ${name} is too large.`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -177,7 +176,7 @@ function createSearchRefusal(
   const why =
     meaning[status] ??
     usual[status] ??
-    (status >= 500 ? 'it has an internal error; try later' : `check ${settings}`);
+    (status >= 500 ? 'it has an internal error; try again later' : `check ${settings}`);
   return new WebError('web-search', `${name} answered with status ${status}: ${why}.`);
 }
 
@@ -186,7 +185,7 @@ function describeWait(headers: Headers): string {
   return seconds > 0 ? `; try again in ${seconds} s` : '; try again later';
 }
 
-/** A SearXNG instance: the settings section `web.search.searxng`. */
+/** A SearXNG instance: the `web.search.searxng` settings section. */
 interface SearxngSettings {
   /**
    * The server may be in the operator's own network, because only the operator can configure it.
@@ -211,7 +210,7 @@ const SearxngResponse = z.object({
 const SEARXNG: SearchEngine = {
   name: 'SearXNG',
   settings: 'web.search.searxng',
-  meaning: { 403: 'it does not give out JSON; add json to search.formats in its settings.yml' },
+  meaning: { 403: 'it does not return JSON; add json to search.formats in its settings.yml' },
 };
 
 /** Searches with SearXNG, a metasearch engine that can be self-hosted. */
@@ -226,14 +225,14 @@ function createSearxngSearch({ baseUrl, language }: SearxngSettings, deps: Engin
     if (results.length === 0 && silent.length > 0) {
       throw new WebError(
         'web-search',
-        'SearXNG found nothing, because the engines it asks did not answer it; try later.',
+        'SearXNG found nothing, because its engines did not answer; try again later.',
       );
     }
     return results.map(({ title, url, content: snippet }) => ({ title, url, snippet }));
   };
 }
 
-/** Brave Search: the settings section `web.search.brave`. */
+/** Brave Search: the `web.search.brave` settings section. */
 interface BraveSettings {
   readonly apiKey: string;
   /** The base URL; Brave’s own when absent. */

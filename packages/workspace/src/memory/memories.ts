@@ -19,7 +19,7 @@ export interface SavedMemory {
   readonly entry: MemoryEntry;
 }
 
-/** `known`: the memory already exists. */
+/** `known` means that the memory already exists. */
 export type SaveResult =
   | ({ readonly kind: 'saved' | 'known' } & SavedMemory)
   | { readonly kind: 'refused'; readonly detail: string };
@@ -71,7 +71,7 @@ export class MemoryFiles {
     return { kind: twin === undefined ? 'saved' : 'known', name, entry: twin ?? entry };
   }
 
-  /** Removes memories, and each line in an owner's other notes that `inNotes` matches. */
+  /** Removes memories, and all lines in an owner's other notes that match `inNotes`. */
   async remove(
     view: WorkspaceView,
     isMeant: (memory: SavedMemory) => boolean,
@@ -103,8 +103,8 @@ export class MemoryFiles {
 }
 
 /**
- * Removes the same text from earlier versions, in a chat only from those of the chat's own file;
- * returns the failures.
+ * Removes the same text from earlier versions and returns the failures; in a chat, this covers only
+ * versions of the chat's own file.
  */
 async function forgetVersions(
   { reader, groupMemory, history }: WorkspaceView,
@@ -133,7 +133,7 @@ function removeLines(text: string, isMeant: (line: string) => boolean): string {
   return kept.join('\n');
 }
 
-/** Lists the files that contain memories, and an owner's notes. */
+/** Lists the files that contain memories, and the owner's notes. */
 async function listChangeableFiles(view: WorkspaceView): Promise<readonly string[]> {
   if (view.reader.kind !== 'owner') return listVisibleMemoryFiles(view);
   const all = (await view.list()).map(({ name }) => name);
@@ -151,7 +151,7 @@ function countLines(text: string): number {
 }
 
 /**
- * The number of files whose memories are cached: the owner's few, and those of recent
+ * The number of files whose memories are cached: the owner's few files, and those of recent
  * conversations.
  */
 const FILES = 50;
@@ -206,8 +206,9 @@ const TITLES: Readonly<Record<MemoryType, string>> = {
 const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skill', 'fact'];
 
 /**
- * Summarizes memories without a model (G14): grouped by type, with the newest and most used first
- * in each group; null without memories. The agent's own notes are marked.
+ * Summarizes memories without a model (G14): grouped by type, with the newest and most frequently
+ * used first in each group; returns null if there are no memories. The agent's own notes are
+ * marked.
  */
 export function summarizeProfile(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
   const ranked = rankMemories(entries, uses);
@@ -223,8 +224,8 @@ export function summarizeProfile(entries: readonly MemoryEntry[], uses: MemoryUs
 }
 
 /**
- * One use counts as much as being one position newer. Files list the oldest memory first, so the
- * position represents the age.
+ * One use counts as much as being newer by one position. Files list the oldest memory first, so the
+ * position shows the age.
  */
 function rankMemories(entries: readonly MemoryEntry[], uses: MemoryUses): readonly MemoryEntry[] {
   return entries

@@ -6,7 +6,7 @@ import { isGroupFile } from '../audience.ts';
 export const MemoryType = z.enum(['preference', 'fact', 'skill', 'habit', 'constraint']);
 export type MemoryType = z.infer<typeof MemoryType>;
 
-/** The scope of a memory; `session` lasts until `/new` in the chat where it was saved. */
+/** The scope of a memory; `session` means until `/new` in the chat where it was saved. */
 export const MemoryScope = z.enum(['user', 'project', 'session']);
 export type MemoryScope = z.infer<typeof MemoryScope>;
 
@@ -26,7 +26,7 @@ export type MemoryOrigin = z.infer<typeof MemoryOrigin>;
  */
 export type MemoryWords = 'own' | 'agent' | 'hand';
 
-/** A memory, which is one line of a file. */
+/** A memory, which is one line in a file. */
 export interface MemoryEntry {
   readonly id: string;
   readonly type: MemoryType;
@@ -46,7 +46,7 @@ export interface MemoryEntry {
 /** The maximum length of a memory, in characters. */
 const MEMORY_CHARACTERS = 500;
 
-/** Converts a text to one plain line that can neither begin nor end one of the file's marks. */
+/** Converts a text to one plain line that cannot begin or end one of the file's marks. */
 export function toMemoryLine(text: string): string {
   const line = text
     .toWellFormed()
@@ -63,14 +63,14 @@ export function toMemoryLine(text: string): string {
 }
 
 /**
- * Creates the id of a memory from one message, which is the same in every run of a turn, so that
- * the memory is saved only once. `seed` distinguishes several memories.
+ * Creates the id for a memory from one message. The id is the same in every run of a turn, so that
+ * the memory is saved only once. `seed` distinguishes several memories from the same message.
  */
 export function createMemoryId(seed: readonly string[]): string {
   return `m${hashMemoryText(JSON.stringify(seed))}`;
 }
 
-/** Creates the id of a line written by hand, which changes with the text. */
+/** Creates the id for a line written by hand, which changes with the text. */
 function createHandwrittenId(text: string): string {
   return `h${hashMemoryText(text)}`;
 }
@@ -86,7 +86,7 @@ export const SAVED_FILES: Readonly<Record<MemoryScope, string>> = {
   session: 'memory/session.md',
 };
 
-/** Returns the scope of lines without an explicit one; null if the file is not a memory file. */
+/** Returns the scope of lines that do not state one; null if the file is not a memory file. */
 export function getFileScope(name: string): MemoryScope | null {
   if (isGroupFile(name)) return 'project';
   if (name === SAVED_FILES.user) return 'user';
@@ -111,7 +111,7 @@ const Mark = z.object({
 });
 
 /**
- * Parses the memories in a file, in order. List items without a mark, or with an invalid one, were
+ * Parses the memories in a file, in order. List items without a mark, or with an invalid mark, were
  * written by hand and count as facts about `scope`. Never throws.
  */
 export function parseMemoryFile(text: string, scope: MemoryScope): readonly MemoryEntry[] {

@@ -45,7 +45,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 't'));
   workspace = await openWorkspace({ folder: join(folder, 'w'), templates: join(folder, 't') });
   for (const [name, text] of Object.entries(FILES)) put(name, text);
-  // With a stopped clock, each search checks the files, however slow the machine is.
+  // The clock is stopped, so each search checks the files, however slow the machine is.
   search = openMemorySearch(workspace, () => 0);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -119,7 +119,7 @@ describe('searching memories', () => {
     'was ist das hier?',
     '你好',
     'translate this into French',
-  ])('[G14] "%s" clearly matches nothing', async (question) => {
+  ])('[G14] "%s" does not clearly match anything', async (question) => {
     expect((await hits(question)).filter(({ isClear }) => isClear)).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ describe('searching memories', () => {
     expect(await hits('parrot')).toEqual([]);
   });
 
-  it('[G14] finds what Parley saves immediately, even when checking the files takes long', async () => {
+  it('[G14] immediately finds what Parley saves, even when checking the files takes long', async () => {
     let now = 0;
     const slow = openMemorySearch(workspace, () => {
       now += 9;
@@ -163,7 +163,7 @@ describe('searching memories', () => {
     rmSync(join(workspace.folder, 'memory/hand.md'));
   });
 
-  it('[W02] finds only open passages for a guest, and no private ones of the owner', async () => {
+  it("[W02] finds only public passages for a guest, and none of the owner's private ones", async () => {
     expect((await hits('sencha', 'guest'))[0]?.text).toContain('seventy');
     for (const question of ['tea', 'Ann', 'Norway', 'dentist', '生日', 'boat Otter']) {
       const texts = (await hits(question, 'guest')).map(({ source }) => source);
@@ -171,7 +171,7 @@ describe('searching memories', () => {
     }
   });
 
-  it('[W03] no longer finds a passage for a guest after its file has become private', async () => {
+  it('[W03] no longer finds a passage for a guest after its file became private', async () => {
     put('knowledge/secret.md', 'The heron nests in the attic.\n');
     expect((await hits('heron', 'guest')).length).toBe(1);
     put('knowledge/secret.md', '---\naudience: owner\n---\nThe heron nests in the attic.\n');
@@ -179,7 +179,7 @@ describe('searching memories', () => {
     expect((await hits('heron')).length).toBe(1);
   });
 
-  it('[W03] does not show a passage that has become private, even before the index is updated', async () => {
+  it('[W03] does not show a passage that became private, even before the index is updated', async () => {
     let now = 0;
     const slow = openMemorySearch(workspace, () => {
       now += 100;
@@ -210,7 +210,7 @@ describe('searching memories', () => {
     expect(await hits('football', 'owner', 'c')).toEqual([]);
   });
 
-  it('[G13] finds a memory of a session only until the session ends', async () => {
+  it("[G13] finds a session's memory only until the session ends", async () => {
     const from = 'channel=t chat=1 message=2 conversation=c session=4';
     const mark = `<!-- parley id=mabc123 type=fact scope=session words=own ${from} -->`;
     put('memory/session.md', `- The code word is marmalade. ${mark}\n`);
@@ -235,7 +235,7 @@ function find(index: PassageIndex, question: string, most = 1_000) {
 }
 
 describe('indexed files', () => {
-  it('[G14] [W07] searches randomly changed files just as if they had been read again', () => {
+  it('[G14] [W07] are searched after random changes just as if they had been read again', () => {
     const Step = fc.record({
       name: fc.constantFrom('memory/user.md', 'memory/a.md'),
       lines: Lines,
@@ -261,7 +261,7 @@ describe('indexed files', () => {
     );
   });
 
-  it('[G14] keeps all unchanged entries when a memory is saved, and no removed ones', () => {
+  it('[G14] keep all unchanged entries when a memory is saved, but no removed ones', () => {
     const index = new PassageIndex(10_000);
     const notes = Array.from({ length: 1_500 }, (_, nth) => `note ${nth}`);
     index.put('memory/user.md', list(notes));
@@ -277,7 +277,7 @@ describe('indexed files', () => {
     expect(find(index, 'note more')).toEqual([]);
   });
 
-  it('searches files only up to the maximum number of pieces', () => {
+  it('are searched only up to the maximum number of pieces', () => {
     const index = new PassageIndex(2);
     index.put('memory/user.md', '- heron one\n- heron two\n- heron three');
     expect(find(index, 'heron')).toHaveLength(2);
@@ -293,7 +293,7 @@ describe('indexed files', () => {
     }
   });
 
-  it('[G14] finds longer words by their prefix, in whatever order they were added', () => {
+  it('[G14] find longer words by their prefix, in whatever order the words were added', () => {
     const index = new PassageIndex(1_000);
     const words: string[] = [];
     for (let nth = 0; nth < 700; nth += 1) {

@@ -9,17 +9,17 @@ import { type MemoryEntry, SAVED_FILES } from './memory-file.ts';
 import { type FoundPiece, PassageIndex, type PassageKind, toPassage } from './passage-index.ts';
 import { listQueryWords, type QueryWord } from './search-words.ts';
 
-/** A passage found for a question. */
+/** A passage found for a query. */
 export interface MemoryHit extends PromptPart {
   readonly kind: PassageKind;
   readonly heading: string;
   readonly entry?: MemoryEntry;
   readonly score: number;
-  /** Whether the passage is about the question, rather than only sharing a word with it. */
+  /** Whether the passage is about the query, rather than only sharing a word with it. */
   readonly isClear: boolean;
 }
 
-/** The conversation and session in which the question was asked. */
+/** The conversation and session in which the query was made. */
 export interface SearchScope {
   readonly conversation: string;
   readonly session: number;
@@ -28,7 +28,7 @@ export interface SearchScope {
 /** The maximum number of conversations whose memory files are indexed at a time. */
 const CONVERSATIONS = 100;
 /**
- * The number of additional hits to read, because some hits have been removed or belong to other
+ * How many additional hits are read, because some hits may have been removed or belong to other
  * sessions.
  */
 const SPARE = 5;
@@ -38,7 +38,7 @@ export type MemorySearch = ReturnType<typeof openMemorySearch>;
 
 /**
  * Opens a workspace's indexes: one for owners, one for guests, and one for each conversation's
- * file.
+ * memory file.
  */
 export function openMemorySearch(
   workspace: Pick<Workspace, 'folder' | 'for'>,
@@ -56,8 +56,8 @@ export function openMemorySearch(
   const list = createMarkdownLister();
   const within = async (name: string): Promise<readonly string[]> =>
     (await list(join(folder, name))).map((file) => `${name}/${file}`);
-  // These indexes belong to no conversation, because they return the same passages to every reader
-  // of the same kind.
+  // The first two do not belong to a conversation, because they return the same passages to every
+  // reader of the same kind.
   const none = { conversationId: '' };
   const shared = {
     owner: indexFor(
@@ -78,7 +78,7 @@ export function openMemorySearch(
   };
   return {
     /**
-     * Finds the best `most` passages, best first, each just read through `view`: the index only
+     * Finds the best `most` passages, best first. Each one is read through `view`; the index only
      * provides the location. Memories from other sessions are omitted.
      */
     async find(
@@ -127,7 +127,10 @@ async function readHits(
   return [...hits.values()];
 }
 
-/** Whether most of the question matches, or one of its rare words and a fair part of the rest. */
+/**
+ * Whether a passage matches most of the query, or one of its rare words and a fair part of the
+ * rest.
+ */
 function isClearMatch(coverage: number, rarity: number): boolean {
   return (coverage >= 0.5 && rarity >= 1.3) || (rarity >= 2 && coverage >= 0.2);
 }
@@ -150,11 +153,11 @@ interface FileIndexOptions {
   readonly monotonic: Monotonic;
 }
 
-/** A search waits for a file check that takes no longer than this, in ms. */
+/** The duration in ms of the longest check of the files for which a search waits. */
 const SHORT_CHECK_MS = 8;
 /**
- * A longer check is repeated only after this many times its duration, so that thousands of files
- * cost at most 5 % of the time.
+ * A longer check is repeated only after this many times its duration has passed, so that thousands
+ * of files cost at most 5 % of the time.
  */
 const REST = 20;
 /** The number of files checked before yielding to the event loop. */
@@ -162,9 +165,9 @@ const AT_ONCE = 200;
 
 /**
  * The passages in a set of files, kept up to date with the disk. Each search first checks the files
- * and rereads those that have changed (W07). With so many files that the check takes long, it runs
- * in the background, and a manual change may be found a second or two later. Files that Parley
- * itself writes are in `always`, so their changes are found immediately.
+ * and rereads those that have changed (W07). If there are so many files that the check takes long,
+ * it runs in the background, and a manual change may be found a second or two later. Files that
+ * Parley itself writes are in `always`, so their changes are found immediately.
  */
 class FileIndex {
   readonly #options: FileIndexOptions;
@@ -180,7 +183,7 @@ class FileIndex {
 
   /** Finds the best passages, best first; `words` is called only if the index is not empty. */
   async search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPiece[]> {
-    // Searches during a check wait for the same check.
+    // Searches that start during a check wait for that check.
     if (this.#checking === null && this.#options.monotonic() >= this.#nextCheck) {
       this.#checking = this.#check();
       // Searches that do not wait for the check ignore its error; the next search checks again, and

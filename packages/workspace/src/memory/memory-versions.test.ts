@@ -30,7 +30,7 @@ const replace = async (to: string) =>
   versions.replace({ from: await versions.current(), to, why: ['because'] });
 
 describe('versions of MEMORY.md', () => {
-  it('[H07] restore each version byte for byte, with any content', async () => {
+  it('[H07] are restored byte for byte, with any content', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 5 }),
@@ -51,7 +51,7 @@ describe('versions of MEMORY.md', () => {
     );
   });
 
-  it('[H07] stores the current text of MEMORY.md when a version is restored, and records the reason', async () => {
+  it('[H07] include the current text of MEMORY.md when another version is restored, with the reason', async () => {
     put('one\n');
     await replace('two');
     const [, first] = await versions.list();
@@ -65,7 +65,7 @@ describe('versions of MEMORY.md', () => {
     expect(await versions.why(all[1]?.name ?? '')).toEqual([]);
   });
 
-  it('[H07] writes no version of MEMORY.md if another change came first', async () => {
+  it('[H07] are not written if another change came first', async () => {
     put('one\n');
     const result = await versions.replace({ from: 'another', to: 'two', why: [] });
     expect(result).toEqual({ kind: 'changed' });
@@ -73,7 +73,7 @@ describe('versions of MEMORY.md', () => {
     expect(await versions.list()).toEqual([]);
   });
 
-  it('[H07] keeps the newest thirty versions and removes the oldest', async () => {
+  it('[H07] are limited to the newest thirty, and the oldest are removed', async () => {
     put('0\n');
     for (let n = 1; n <= 35; n += 1) await replace(String(n));
     const all = await versions.list();
@@ -81,7 +81,7 @@ describe('versions of MEMORY.md', () => {
     expect((await versions.read(all.at(-1)?.name ?? ''))?.text).toBe('6');
   });
 
-  it('[H07] never reads a version from outside the workspace folder', async () => {
+  it('[H07] are never read from outside the workspace folder', async () => {
     writeFileSync(join(folder, 'other.md'), 'secret');
     symlinkSync('other.md', path());
     await expect(versions.current()).rejects.toThrow('symbolic link');
@@ -89,7 +89,7 @@ describe('versions of MEMORY.md', () => {
     expect(await versions.restore('../../other')).toMatchObject({ kind: 'refused' });
   });
 
-  it('[H07] gives versions names that sort in order of creation, even when the clock is set back', () => {
+  it('[H07] get names that sort in order of creation, even when the clock is set back', () => {
     const moments = fc.array(fc.integer({ min: 0, max: 4_000 }), { minLength: 2, maxLength: 30 });
     fc.assert(
       fc.property(moments, (all) => {

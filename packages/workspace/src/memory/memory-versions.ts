@@ -18,8 +18,8 @@ export const VERSIONS_FOLDER = '.parley/memory';
 const MEMORY = { name: 'MEMORY.md', segments: ['MEMORY.md'] };
 
 /**
- * MEMORY.md with its earlier versions (H07). The versions are stored in a hidden folder that no
- * view, search or tool reads; only an owner's view gives access to them.
+ * MEMORY.md with its earlier versions (H07). The versions are stored in a hidden folder that views,
+ * searches and tools do not read; only an owner's view gives access to them.
  */
 export class MemoryVersions extends FileVersions {
   constructor(options: FileVersionsOptions) {
@@ -36,8 +36,8 @@ export class MemoryVersions extends FileVersions {
   }
 
   /**
-   * Reads a version, both byte for byte and without front matter and surrounding blank lines; null
-   * if it does not exist.
+   * Reads a version, both byte for byte and as text without front matter and surrounding blank
+   * lines; null if it does not exist.
    */
   async read(name: string): Promise<{ readonly raw: string; readonly text: string } | null> {
     const raw = await this.raw(name);

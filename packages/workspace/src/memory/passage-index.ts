@@ -1,11 +1,11 @@
 import { getFileScope, type MemoryEntry, parseMemoryFile } from './memory-file.ts';
 import { listIndexTerms, type QueryWord } from './search-words.ts';
 
-/** A matching piece of a file, its score, and how much of the question it matches. */
+/** A matching piece of a file, its score, and how much of the query it matches. */
 export interface FoundPiece {
   readonly piece: IndexedFilePiece;
   readonly score: number;
-  /** The share of the question's significant words that occur in the piece, from 0 to 1. */
+  /** The share of the query's significant words that occur in the piece, from 0 to 1. */
   readonly coverage: number;
   /** The rarity of the rarest matching word; a value above 2 is significant. */
   readonly rarity: number;
@@ -39,7 +39,7 @@ interface ScoreSums {
   readonly score: Float64Array;
   readonly matched: Float64Array;
   readonly rarity: Float64Array;
-  /** The score of each piece for the current word's best form. */
+  /** The score of each piece for the best form of the current word. */
   readonly best: Float64Array;
   readonly bestRarity: Float64Array;
 }
@@ -52,8 +52,8 @@ const B = 0.5;
 /** The minimum number of pieces assumed, because with fewer, every word would look common. */
 const MIN_PIECES = 50;
 /**
- * The weights of a longer word that starts with the searched one, and of one that is nearly as
- * long.
+ * The weights of a longer word that starts with the search word, and of a longer word that is
+ * nearly the same length.
  */
 const LONGER = 0.6;
 /** The maximum number of longer words tried for one short word. */
@@ -82,7 +82,7 @@ export class PassageIndex {
     return this.#pieces.length - this.#free.length;
   }
 
-  /** Adds or replaces a file; its unchanged pieces cost next to nothing. */
+  /** Adds or replaces a file; unchanged pieces cost next to nothing. */
   put(name: string, text: string): void {
     const file = this.#files.get(name) ?? { name, text, pieces: new Map() };
     this.#files.set(name, file);
@@ -103,7 +103,9 @@ export class PassageIndex {
     this.#files.delete(name);
   }
 
-  /** Finds the best `most` pieces, best first; among equals, the newer one comes first. */
+  /**
+   * Finds the best `most` pieces, best first; if two are equally good, the newer one comes first.
+   */
   search(words: readonly QueryWord[], most: number): readonly FoundPiece[] {
     const room = () => new Float64Array(this.#pieces.length);
     const [score, matched, rarity] = [room(), room(), room()];
@@ -111,7 +113,7 @@ export class PassageIndex {
     let wanted = 0;
     for (const word of words) {
       const rarest = this.#addWord(word, sums);
-      // A word that occurs in no text tells little about the subject of the question.
+      // A word that does not occur in any text says little about the subject of the query.
       wanted += word.weight * (rarest === 0 ? 1 : rarest);
     }
     const coverageOf = (number: number) =>
@@ -147,7 +149,7 @@ export class PassageIndex {
       if (numbers.length === 0) continue;
       const rare = this.#rarityOf(numbers.length);
       rarest = Math.max(rarest, rare);
-      // This is the innermost loop of every search, so it uses no iterators and no objects.
+      // This is the innermost loop of every search, so it does not use iterators or objects.
       for (let at = 0; at < numbers.length; at += 1) {
         const number = numbers[at] ?? 0;
         const count = counts[at] ?? 1;
@@ -258,7 +260,7 @@ function findLowerBound(sorted: readonly string[], term: string): number {
   return low;
 }
 
-/** The kind of text that a passage comes from. */
+/** The kind of text from which a passage comes. */
 export type PassageKind = 'saved' | 'note' | 'knowledge';
 
 /** A piece of a file that can be found separately. */
@@ -282,13 +284,13 @@ export interface PassagePiece {
 }
 
 /**
- * Splits a file into separately searchable pieces: memories line by line, all other text by
- * sections.
+ * Splits a file into separately searchable pieces: memories line by line, all other text section by
+ * section.
  */
 function splitIntoPassages(name: string, text: string): readonly PassagePiece[] {
   if (getFileScope(name) === null) return splitSections(text);
-  // Lines are parsed later, because parsing one costs more than all other steps and most are never
-  // needed.
+  // Lines are parsed later, because parsing costs more than all other steps together and most lines
+  // are never needed.
   return text
     .split('\n')
     .filter(isListItem)

@@ -1,4 +1,4 @@
-/** One word from a question and the forms in which it may occur. */
+/** One word from a query, and the forms in which it may occur. */
 export interface QueryWord {
   readonly forms: readonly string[];
   /** The weight of the word; single Chinese characters within a longer word count little. */
@@ -25,7 +25,7 @@ const STOP: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Most stop words are listed here as people write them. */
+/** Stop words are listed here as people write them. */
 const STOP_STEMS: ReadonlySet<string> = new Set(
   [...STOP].flatMap((word) => [word, stemWord(word)]),
 );
@@ -55,13 +55,14 @@ export function listIndexTerms(text: string): readonly string[] {
 const SMALL = 0.15;
 
 /**
- * The maximum number of words from a question that are searched; the rest of a long message adds
+ * The maximum number of words in a query that are searched for; the rest of a long message adds
  * nothing.
  */
 const MAX_WORDS = 40;
 
 /**
- * Lists the words in a question, each once, without very common ones unless there are no others.
+ * Lists the words in a query, each of them once, without very common words unless there are no
+ * others.
  */
 export function listQueryWords(text: string): readonly QueryWord[] {
   const all = splitWords(text).flatMap((word) =>

@@ -28,11 +28,11 @@ describe('the skill catalog', () => {
     );
   });
 
-  it('[S04] creates an empty catalog without skills', () => {
+  it('[S04] is empty if there are no skills', () => {
     expect(selectCatalogue([], LIMITS)).toEqual({ text: '', entries: [], left: 0 });
   });
 
-  it("[S04] escapes the text of a skill's author", () => {
+  it("[S04] escapes text from a skill's author", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (description, location) => {
         const { text } = selectCatalogue([{ name: 'a', description, location }], LIMITS);
@@ -74,7 +74,7 @@ describe('the skill catalog', () => {
     );
   });
 
-  it('[S05] [S10] truncates descriptions only when the budget is short, the longest first and all to one length', () => {
+  it('[S05] [S10] truncates descriptions only when the budget is short, the longest first and all to the same length', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(sizes, (lengths) => {
@@ -102,7 +102,7 @@ describe('the skill catalog', () => {
     );
   });
 
-  it('[S05] finds the number of skills in a few steps', () => {
+  it('[S05] finds the number of skills that fit in a few steps', () => {
     let asked = 0;
     const found = findLargestFitting(1_000, (count) => {
       asked += 1;
@@ -113,7 +113,7 @@ describe('the skill catalog', () => {
   });
 });
 
-/** Renders a skill as in a catalog with no remaining space. */
+/** Renders a skill as in a catalog without remaining space. */
 function shortestOf(one: CatalogueEntry): CatalogueEntry {
   const { length } = one.description;
   const notice = ` … [cut: 40 of ${length} characters]`;
@@ -152,7 +152,7 @@ describe('the token cost of a skill', () => {
     expect(selectCatalogue(entries, LIMITS)).toMatchObject({ entries, left: 0 });
   });
 
-  it('[P10] [S05] marks a truncated description and its length, and ends it with a sentence', () => {
+  it('[P10] [S05] marks a truncated description, gives its length, and ends it with a sentence', () => {
     const sentence = 'Plans a journey with trains and hotels. ';
     const { entries } = selectCatalogue(many(20, sentence.repeat(100).trim()), LIMITS);
     expect(entries[0]?.description).toMatch(

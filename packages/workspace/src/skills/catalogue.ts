@@ -15,12 +15,12 @@ import {
 import { cleanOneLine, escapeXml, type ShownFolder, toShownLocation } from './skill-text.ts';
 
 /**
- * The skills for one session, determined when it begins and the same in each of its turns (S07).
- * The snapshot can be stored as JSON.
+ * The skills for one session, determined when the session begins and the same in each of its turns
+ * (S07). The snapshot can be stored as JSON.
  */
 export const SkillSnapshot = z.readonly(
   z.object({
-    /** Changes whenever the text of the snapshot would. */
+    /** Changes whenever the snapshot's text would change. */
     version: z.string(),
     /** The XML `<available_skills>…</available_skills>`; empty if no skill is eligible. */
     catalogue: z.string(),
@@ -28,7 +28,7 @@ export const SkillSnapshot = z.readonly(
     inline: z.readonly(z.array(z.readonly(z.object({ name: z.string(), body: z.string() })))),
     /** The names that the model may use, in the order of the catalog. */
     names: z.readonly(z.array(z.string())),
-    /** Environment variables that the skills require. */
+    /** Environment variables that the skills need. */
     requiredEnv: z.readonly(z.array(z.string())),
     /** The names allowed by the settings; null allows all. */
     filter: z.readonly(z.array(z.string())).nullable(),
@@ -46,7 +46,7 @@ export interface SkillText extends PromptPart {
   readonly name: string;
 }
 
-/** Why there is no text; a skill that the reader may not see appears not to exist. */
+/** Why there is no text; a skill that the reader may not see is treated as if it did not exist. */
 export interface AbsentSkill {
   readonly kind: 'absent';
   readonly reason: 'unknown' | 'unreadable';
@@ -56,7 +56,7 @@ export interface AbsentSkill {
 
 export interface SnapshotParts {
   readonly catalogue: Catalogue;
-  /** The skills in the catalog and in full, in order of precedence. */
+  /** The skills in the catalog and those shown in full, in order of precedence. */
   readonly skills: readonly UsableSkill[];
   readonly inline: SkillSnapshot['inline'];
   readonly filter: readonly string[] | null;
@@ -80,8 +80,9 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
 }
 
 /**
- * Divides skills into those that are in the prompt in full and those in the catalog. Bodies get the
- * space that the catalog leaves, in order; a skill whose body does not fit is in the catalog.
+ * Divides skills into those that the prompt contains in full and those in the catalog. Bodies get
+ * the space that the catalog leaves, in order; a skill whose body does not fit is listed in the
+ * catalog.
  */
 export function divideSkills(
   all: readonly CatalogueEntry[],
@@ -154,9 +155,9 @@ const SHARED_BY = 20;
 const MIN_DESCRIPTION_LENGTH = 40;
 
 /**
- * Selects as many of the skills as fit, in order (S04, S05). Descriptions are complete if the
- * budget allows it; otherwise the longest are truncated to a common length, and skills are omitted
- * only if that length is the minimum.
+ * Selects as many skills as fit, in order (S04, S05). Descriptions are complete if the budget
+ * allows it; otherwise the longest are truncated to a common length, and skills are omitted only if
+ * that length is the minimum.
  */
 export function selectCatalogue(
   all: readonly CatalogueEntry[],
@@ -231,7 +232,7 @@ export function findLargestFitting(most: number, fits: (count: number) => boolea
   return low;
 }
 
-/** A folder that is, or should be, a skill, as shown to people (S09). */
+/** A folder that is a skill, or should be one, as shown to people (S09). */
 export interface SkillStatus {
   /** The name from the front matter, or the folder's name if that is unknown. */
   readonly name: string;
@@ -245,7 +246,8 @@ export interface SkillStatus {
   readonly description: string;
   readonly emoji: string | null;
   /**
-   * The author's steps to install the skill's requirements, which are shown but never run (S08).
+   * The author's steps for installing the skill's requirements, which are shown but never run
+   * (S08).
    */
   readonly install: readonly string[];
   readonly audience: Audience;
@@ -253,9 +255,9 @@ export interface SkillStatus {
   readonly forModel: boolean;
   /** The skill's command without the slash; null if it has none. */
   readonly command: string | null;
-  /** Why a skill that people may call has no command; null without a problem. */
+  /** Why a skill that people may call does not have a command; null if there is no problem. */
   readonly commandProblem: string | null;
-  /** Guesses made about the skill's front matter, for people (S11). */
+  /** Assumptions made about the skill's front matter, for people (S11). */
   readonly warnings: readonly string[];
   /** The estimated cost of the skill's catalog entry or body, in tokens; 0 if it has neither. */
   readonly tokens: number;
@@ -271,7 +273,7 @@ export interface ShownSkill {
   readonly text: string;
 }
 
-/** Describes the state of a skill for people (S09); `shown` is its form in an owner's prompt. */
+/** Describes a skill's state for people (S09); `shown` is its form in an owner's prompt. */
 export function toSkillStatus(
   { found, skill, state, reason, audience, command, commandProblem, key }: ResolvedSkill,
   shown: ShownSkill | undefined,

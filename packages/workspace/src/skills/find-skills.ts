@@ -17,8 +17,8 @@ import { type FilePattern, toPatternsInside } from '../prompt-files.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
 
 /**
- * The source of a skill, from the weakest to the strongest: if two skills have the same name, the
- * later source wins (S02).
+ * The source of a skill, from the weakest to the strongest; if two skills have the same name, the
+ * stronger source wins (S02).
  */
 export type SkillSource = 'extra' | 'bundled' | 'managed' | 'personal' | 'project' | 'workspace';
 
@@ -27,13 +27,13 @@ export interface SkillFolder {
   readonly source: SkillSource;
   /** The folder itself may be a symbolic link, and need not exist. */
   readonly root: string;
-  /** The path of the skills inside the folder; no segment may be a link. */
+  /** The path of the skills inside the folder; its segments must not be links. */
   readonly within: readonly string[];
 }
 
 /** An installation's skill folders, as absolute paths. */
 export interface SkillPlaces {
-  /** Folders from the settings and plugins; later ones win. */
+  /** Folders from the settings and plugins; later ones take precedence. */
   readonly extra: readonly string[];
   /** The folder of the bundled skills. */
   readonly bundled: string;
@@ -68,7 +68,7 @@ export function listSkillFiles(folders: readonly SkillFolder[]): readonly FilePa
   return [...(workspace === undefined ? [] : toPatternsInside(workspace.root, paths)), 'SKILL.md'];
 }
 
-/** A folder with a skill or an invalid one, as found on disk. */
+/** A folder that contains a valid or invalid skill, as found on disk. */
 export interface FoundSkill {
   readonly source: SkillSource;
   /** The real path of the source's folder, and the path from there to the skill. */
@@ -180,7 +180,7 @@ function isAbsentPath(error: unknown): boolean {
   return error.code === 'ENOENT' || error.code === 'ENOTDIR';
 }
 
-/** Why a skill has no file to read, for people. */
+/** Why a skill does not have a file that can be read, for people. */
 export type NoSkillFile =
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly reason: string };

@@ -5,7 +5,7 @@ export interface LooseMatter {
   readonly entries: readonly MatterEntry[];
   readonly head: string;
   readonly body: string;
-  /** Guesses that were needed to parse the front matter, for people. */
+  /** Assumptions that were needed to parse the front matter, for people. */
   readonly warnings: readonly string[];
   /** Whether no word in the front matter could restrict who may read the skill. */
   readonly foreveryone: boolean;
@@ -17,9 +17,8 @@ export interface LooseMatter {
 const MAX_CHARACTERS = 16_000;
 
 /**
- * Parses a skill's front matter as its author must have meant it (S11). Returns null for a file
- * without front matter, in a language other than YAML, or with front matter that is too long; never
- * throws.
+ * Parses a skill's front matter as its author must have meant it (S11). Returns null if the file
+ * has no front matter, or if the front matter is not in YAML or is too long; never throws.
  */
 export function readLooseMatter(file: string): LooseMatter | null {
   const text = file.replaceAll(/\r\n?/g, '\n').replace(/^[\s\p{Cf}]+(?=---)/u, '');
@@ -54,8 +53,8 @@ export function readLooseMatter(file: string): LooseMatter | null {
 }
 
 /**
- * More aliases than authors write by hand, because YAML that multiplies its aliases is meant to
- * exhaust memory.
+ * More aliases than authors write by hand; YAML that multiplies its aliases is meant to exhaust
+ * memory.
  */
 const MAX_ALIASES = 10;
 
@@ -80,15 +79,15 @@ function findMatterEnd(lines: readonly string[]): MatterSplit {
   if (exact !== -1 && exact < within) return { end: exact, body: exact + 1, warning: null };
   const near = find(/^[ \t]*(?:-{3,}|\.{3}|[–—]{1,3})[ \t]*(?:#.*)?$/);
   if (near !== -1 && near < within) {
-    const warning = `line ${near + 1} was taken for the --- that closes the front matter`;
+    const warning = `line ${near + 1} was assumed to be the --- that closes the front matter`;
     return { end: near, body: near + 1, warning };
   }
-  const warning = `the front matter is not closed by ---; it was taken to end at line ${within}`;
+  const warning = `the front matter is not closed by ---; it was assumed to end at line ${within}`;
   return { end: within, body: within, warning };
 }
 
 /**
- * A heading or a sentence after a blank line belongs to the skill's text instead of the front
+ * A heading, or a sentence after a blank line, belongs to the skill's text and not to the front
  * matter.
  */
 function isBodyAt(lines: readonly string[], nth: number): boolean {
@@ -105,7 +104,7 @@ function dedentLines(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * Whether every mention of an audience means everyone. Any other mention may be a damaged owner's
+ * Whether every mention of an audience means everyone. Any other mention may be a damaged owner
  * mark (W03).
  */
 function isForEveryone(text: string): boolean {

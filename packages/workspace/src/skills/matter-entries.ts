@@ -8,7 +8,7 @@ export interface MatterEntry {
    * The text after the colon, together with the following lines that belong to the key, trimmed.
    */
   readonly raw: string;
-  /** The guess that was needed to parse the value; null if it is plain YAML. */
+  /** The assumption that was needed to parse the value; null if it is plain YAML. */
   readonly guess: string | null;
 }
 
@@ -26,7 +26,7 @@ export function readEntries(lines: readonly string[], depth = 0): readonly Matte
   }));
 }
 
-/** Reads the text of each key in front matter that is YAML, between its `---` lines. */
+/** Reads the text of each key in YAML front matter, between its `---` lines. */
 export function readRawTexts(head: string): ReadonlyMap<string, string> {
   const block = head.replace(/^---[^\n]*\n/, '').replace(/(?:^|\n)---[^\n]*\n*$/, '');
   const segments = splitSegments(block.split('\n'));
@@ -44,7 +44,8 @@ interface MatterSegment {
 const KEY =
   /^(?:"([^"]{1,80})"|'([^']{1,80})'|([\p{L}_][\p{L}\p{N} _.-]{0,60}?))[ \t]*[:：](?=[ \t]|$)[ \t]*(.*)$/u;
 /**
- * Matches a colon without a space after it, except in `https://…`, where it is part of an address.
+ * Matches a colon that is not followed by a space, except in `https://…`, where it is part of an
+ * address.
  */
 const TIGHT_KEY = /^()()([A-Za-z][\w-]*)[:：](?!\/\/)(.*)$/u;
 

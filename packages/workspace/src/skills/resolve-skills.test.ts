@@ -19,7 +19,7 @@ const FACTS: SkillFacts = {
 const why = (asked: object, facts: Partial<SkillFacts> = {}) =>
   describeIneligible(SkillHeader.parse({ description: 'x', ...asked }), { ...FACTS, ...facts });
 
-describe('[S03] a usable skill', () => {
+describe('[S03] a skill can be used', () => {
   it.each<[string, object]>([
     ['when it asks for nothing', {}],
     ['on its system', { os: ['darwin', 'linux'] }],
@@ -35,7 +35,7 @@ describe('[S03] a usable skill', () => {
   });
 });
 
-describe('[S03] gives the reason why a skill cannot be used', () => {
+describe('[S03] explains why a skill cannot be used', () => {
   it.each<[string, object, string]>([
     ['on another system', { os: ['macos', 'windows'] }, 'runs on macos, windows only'],
     ['without one program of all', { requires: { bins: ['git', 'jq'] } }, 'program "jq"'],
@@ -63,7 +63,7 @@ describe('[S03] gives the reason why a skill cannot be used', () => {
   });
 });
 
-describe('[S08] the command of a skill', () => {
+describe("[S08] a skill's command", () => {
   it.each([
     ['plan-trip', 'plan_trip'],
     ['Meeting Notes', 'meeting_notes'],
@@ -72,11 +72,11 @@ describe('[S08] the command of a skill', () => {
     [`${'a'.repeat(31)}-b`, 'a'.repeat(31)],
     ['旅行', null],
     ['42', '42'],
-  ])('makes the command of %j %j', (name, command) => {
+  ])('is created from %j as %j', (name, command) => {
     expect(toCommandName(name)).toBe(command);
   });
 
-  it('creates a command that Telegram and Discord accept for any skill name', () => {
+  it('is accepted by Telegram and Discord for any skill name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         expect(toCommandName(name) ?? 'none').toMatch(/^[a-z0-9_]{1,32}$/);
@@ -88,12 +88,12 @@ describe('[S08] the command of a skill', () => {
     ['/plan_trip Rome in May', 'plan_trip', 'Rome in May'],
     ['/plan-trip', 'plan_trip', ''],
     ['  /PLAN_TRIP\nRome\nin May ', 'plan_trip', 'Rome\nin May'],
-  ])('finds a skill command in %j', (text, command, argument) => {
+  ])('is found in %j', (text, command, argument) => {
     expect(parseSkillCommand(text)).toEqual({ command, argument });
   });
 
   it.each(['/etc/passwd', 'see /plan_trip', '/', '/ x', '/plan_trip@other_bot', '', '/旅行'])(
-    'finds no skill command in %j',
+    'is not found in %j',
     (text) => {
       expect(parseSkillCommand(text)).toBeNull();
     },

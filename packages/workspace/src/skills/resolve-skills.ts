@@ -22,7 +22,7 @@ export type SkillState =
   | 'shadowed'
   | 'refused';
 
-/** The source of the value of a skill's key variable; null without a value. */
+/** The source of the value for a skill's key variable; null if there is no value. */
 export type KeySource = 'environment' | 'settings' | null;
 
 /** A skill with all decisions that do not depend on the reader. */
@@ -45,19 +45,19 @@ export interface UsableSkill extends ResolvedSkill {
 
 /** The settings that decide which skills may be used. */
 export interface SkillRules {
-  /** The only allowed names, apart from skills marked `always`; undefined allows all. */
+  /** The only allowed names, apart from skills marked `always`; undefined allows all names. */
   readonly allow: readonly string[] | undefined;
   /** Names that are never allowed, even if also listed in `allow`. */
   readonly block: readonly string[];
-  /** Commands that are already taken by others. */
+  /** Commands that are already taken by something other than a skill. */
   readonly reserved: readonly string[];
   /** Whether the settings contain an `apiKey` for the skill. */
   readonly hasKey: (name: string) => boolean;
 }
 
 /**
- * Decides about all skills, given in source order, from the weakest to the strongest. The result is
- * in catalog order: the strongest source first, then by name.
+ * Decides about all skills, which are given in source order, from the weakest to the strongest. The
+ * result is in catalog order: the strongest source first, then by name.
  */
 export function resolveSkills(
   found: readonly FoundSkill[],
@@ -117,11 +117,11 @@ function decideState(
   if (winner !== undefined && winner !== one) {
     return isSameFolder(winner, one)
       ? { state: 'refused', reason: `${getSkillFolderName(winner)} beside it has the same name` }
-      : { state: 'shadowed', reason: `${winner.source} has a skill of the same name` };
+      : { state: 'shadowed', reason: `${winner.source} has a skill with the same name` };
   }
   const isIn = (names: readonly string[]) => names.some((name) => foldName(name) === key);
   if (isIn(block)) return { state: 'blocked', reason: 'skills.block names it' };
-  // A skill marked `always` is not a choice; only `block` removes it.
+  // A skill marked `always` does not have to be allowed; only `block` removes it.
   if (allow !== undefined && !skill.always && !isIn(allow)) {
     return { state: 'not-allowed', reason: 'it is not listed in skills.allow' };
   }
@@ -159,7 +159,7 @@ function takeCommand(
     return none('no command: neither its name nor its folder has a letter a–z or a digit');
   if (reserved.includes(command)) return none(`no command: /${command} is one of Parley’s own`);
   const other = taken.get(command);
-  if (other !== undefined) return none(`no command: /${command} is the skill ${other}`);
+  if (other !== undefined) return none(`no command: /${command} belongs to the skill ${other}`);
   taken.set(command, skill.name);
   return { command, commandProblem: null };
 }
@@ -191,9 +191,9 @@ export function getSkillFolderName({ segments, root }: FoundSkill): string {
   return segments.at(-1) ?? basename(root);
 }
 
-/** The facts about the machine, and the settings for skills. */
+/** Information about the machine, and the settings for skills. */
 export interface SkillFacts {
-  /** The operating system as Node names it: `linux`, `darwin`, `win32`. */
+  /** The operating system, as named by Node: `linux`, `darwin`, `win32`. */
   readonly os: string;
   /** The programs that skills require and that were found on the machine. */
   readonly bins: ReadonlySet<string>;
@@ -211,8 +211,8 @@ const OS_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Describes why a skill cannot be used on this machine (S03); null if it can. A skill marked
- * `always` requires nothing.
+ * Describes why a skill cannot be used on this machine (S03); null if it can be used. A skill
+ * marked `always` does not require anything.
  */
 export function describeIneligible(
   {
@@ -265,7 +265,7 @@ function isSet(env: SkillFacts['env'], name: string): boolean {
   return Object.hasOwn(env, name) && env[name] !== undefined && env[name] !== '';
 }
 
-/** Reads the value at `a.b.c`, ignoring prototypes. */
+/** Reads the value at `a.b.c`, and ignores prototypes. */
 function getSettingAt(settings: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((block, key) => {
     if (typeof block !== 'object' || block === null) return undefined;

@@ -43,7 +43,7 @@ describe('[S01] the front matter of a skill', () => {
       'metadata: {openclaw: {install: [{id: brew, kind: brew, label: "Install x (brew)"}, {kind: go}]}}',
       { install: ['Install x (brew)', 'go'] },
     ],
-  ])('reads front matter in every spelling: %s', (front, expected) => {
+  ])('is read in every spelling: %s', (front, expected) => {
     expect(read(front)).toMatchObject(expected);
   });
 
@@ -56,7 +56,7 @@ describe('[S01] the front matter of a skill', () => {
     ['metadata: {openclaw: {audience: owner}}', false],
     ['audience: everyone\nmetadata: {audience: owner}', false],
     ['audience: everyone', true],
-  ])('[W03] decides whether a skill with "%s" is open to everyone: %s', (front, expected) => {
+  ])('[W03] with "%s" opens a skill to everyone: %s', (front, expected) => {
     expect(read(front).foreveryone).toBe(expected);
   });
 
@@ -72,16 +72,16 @@ describe('[S01] the front matter of a skill', () => {
     ['needs that are no list', 'description: d\nrequires: {bins: {a: 1}}', 'bins'],
     ['a flag that is a word', 'description: d\nalways: perhaps', 'always'],
     ['200 programs', `description: d\nrequires: {bins: [${'a,'.repeat(200)}]}`, 'bins'],
-  ])('refuses a skill with %s', (_case, front, words) => {
+  ])('is refused with %s', (_case, front, words) => {
     const content = parse(front);
     expect(content.kind === 'refused' ? content.reason : 'taken').toContain(words);
   });
 
-  it('refuses a skill if neither the front matter nor the folder provides a name', () => {
+  it('is refused if neither the front matter nor the folder provides a name', () => {
     expect(parse('description: d', '<b>')).toMatchObject({ kind: 'refused' });
   });
 
-  it('shows every description on one line, without invisible characters', () => {
+  it('provides every description as one line, without invisible characters', () => {
     const content = parse('description: "One\\n\\n  two\\u202e\\u200b\\U000e0041 three\\u0007."');
     expect(content).toMatchObject({ description: 'One two three .' });
   });
@@ -100,7 +100,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
     ...['user-invocable: no', 'name: x', '"openclaw": {', 'bins: null', '&a *a', '|', '>'],
   );
 
-  it('never throws, reads a SKILL.md the same way each time, and keeps it as private as the plain file', () => {
+  it('never causes an error, is read the same way each time, and stays as private as the plain file', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 14 }), (lines) => {
         const raw = ['---', ...lines].join('\n');
@@ -115,7 +115,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
     );
   });
 
-  it('[W03] stays private to the owner if it says so, whatever other mistakes it contains', () => {
+  it('[W03] stays private to the owner if it says that it is, whatever other mistakes it contains', () => {
     const marks = fc.constantFrom(
       ...['audience: owner', 'Audience : owner', '"audience": owner', 'audience:owner'],
       ...['metadata: {"openclaw": {"audience": "owner"}}', 'metadata:\n\taudience: owner'],
@@ -130,7 +130,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
     );
   });
 
-  it('parses a SKILL.md quickly at any nesting depth', () => {
+  it('is parsed quickly at any nesting depth', () => {
     for (const deep of [
       '{'.repeat(7_000),
       '['.repeat(7_000),

@@ -9,11 +9,11 @@ import { cleanOneLine } from './skill-text.ts';
 export interface ParsedSkill extends SkillHeader {
   readonly kind: 'skill';
   readonly name: string;
-  /** Guesses that were needed to parse the skill, for people; empty if there were none. */
+  /** Assumptions that were needed to parse the skill, for people; empty if there were none. */
   readonly warnings: readonly string[];
 }
 
-/** A SKILL.md that is not a valid skill, with the reason, for people. */
+/** A SKILL.md that is not a valid skill, and the reason, for people. */
 export interface RefusedSkill {
   readonly kind: 'refused';
   readonly reason: string;

@@ -4,7 +4,8 @@ import { type MatterEntry, toPlainValue } from './matter-entries.ts';
 import { cleanOneLine } from './skill-text.ts';
 
 /**
- * The maximum length of the lists and entries in a skill's requirements; real ones have a handful.
+ * The maximum length of the lists and entries in a skill's requirements; real skills have a
+ * handful.
  */
 const MAX_WORDS = 32;
 const MAX_WORD_LENGTH = 128;
@@ -23,7 +24,7 @@ const InstallStep = z.union([
 ]);
 type InstallStep = z.infer<typeof InstallStep>;
 
-/** The facts about a skill that are available before its text is read. */
+/** The details of a skill that are available before its text is read. */
 const Header = z.object({
   /** Defaults to the folder's name. */
   name: z.string().optional(),
@@ -45,11 +46,11 @@ const Header = z.object({
   audiencetwice: z.literal(false, {
     error: 'the audience is written twice, so it is unclear which one applies',
   }),
-  /** False if an audience other than `everyone` appears in any key. */
+  /** False if any key contains an audience other than `everyone`. */
   foreveryone: z.boolean(),
 });
 
-/** The same facts from a plain YAML block, with its keys in any spelling. */
+/** The same details from a plain YAML block, with its keys in any spelling. */
 export const SkillHeader = z.preprocess(
   (written) => tidyHeader(toMatterEntries(written)).header,
   Header,
@@ -92,8 +93,8 @@ type NoteProblem = (key: string, what: string) => void;
 
 /**
  * Merges the keys at the top level, in `metadata` and in its blocks, and converts each value to its
- * intended form (S11). The higher level wins, except for the audience, where the strictest value
- * does.
+ * intended form (S11). The higher level takes precedence, except for the audience, where the
+ * strictest value applies.
  */
 function tidyHeader(entries: readonly MatterEntry[]) {
   const warnings: string[] = [];
@@ -129,8 +130,8 @@ function tidyHeader(entries: readonly MatterEntry[]) {
 }
 
 /**
- * The value is parsed first as hand-written JSON, as in OpenClaw, because `{a:1}` and comments have
- * another meaning in YAML.
+ * The value is first parsed as hand-written JSON, as in OpenClaw, because `{a:1}` and comments have
+ * a different meaning in YAML.
  */
 function parseMetadata(entry: MatterEntry | undefined): unknown {
   const json = entry?.raw.startsWith('{') ? readLooseJson(entry.raw) : undefined;
@@ -177,7 +178,8 @@ function isEmptyEntry({ value }: MatterEntry): boolean {
 }
 
 /**
- * Reads a text as its author wrote it, even if YAML turns it into a number, a list or a comment.
+ * Reads a text as its author wrote it, even if YAML would turn it into a number, a list or a
+ * comment.
  */
 function readHeaderText(entry: MatterEntry | undefined, note: NoteProblem): string | undefined {
   if (entry === undefined) return undefined;
@@ -190,7 +192,7 @@ function readHeaderText(entry: MatterEntry | undefined, note: NoteProblem): stri
   }
   if (typeof value === 'string') {
     if (!losesText(value, raw)) return value;
-    note(key, 'has a part with another meaning in YAML; it was read as text');
+    note(key, 'contains something with another meaning in YAML; it was read as text');
     return asWritten;
   }
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {

@@ -6,14 +6,14 @@ const UNUSABLE = /[`"\\{}$]/;
 /** Matches a letter or digit in any script, or an emoji. */
 const HAS_NAME = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
-/** A skill's name; `warning` is set if the name its author wrote cannot be used. */
+/** A skill's name; `warning` is set if the name that the author wrote cannot be used. */
 export type SkillNaming =
   | { readonly kind: 'named'; readonly name: string; readonly warning: string | null }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Names a skill by its front matter, or otherwise by its folder. A name that could be mistaken for
- * something else (a path, a tag, another name with invisible characters in it) is hostile and is
+ * Names a skill by its front matter, or else by its folder. A name that could be mistaken for
+ * something else (a path, a tag, or another name because of invisible characters) is hostile and is
  * refused, even if the folder has a usable name. Pure.
  */
 export function nameSkill(written: string | undefined, folder: string): SkillNaming {
@@ -29,7 +29,7 @@ export function nameSkill(written: string | undefined, folder: string): SkillNam
   return { kind: 'named', name, warning };
 }
 
-/** Trims a name and removes leading slashes, as in the name of a command. */
+/** Trims a name and removes leading slashes, such as in a command's name. */
 function normalizeName(text: string): string {
   return text
     .normalize('NFC')

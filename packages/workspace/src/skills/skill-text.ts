@@ -1,6 +1,6 @@
 /**
- * Format characters that no list needs (bidi marks, tag characters); joiners stay, because emoji
- * contain them.
+ * Format characters that a list never needs (bidi marks, tag characters); joiners stay, because
+ * emoji contain them.
  */
 const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
 const BLANKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
@@ -19,7 +19,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Escapes text for an XML element, so that its author can neither close it nor open another one.
+ * Escapes text for an XML element, so that its author can neither close the element nor open
+ * another one.
  */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');

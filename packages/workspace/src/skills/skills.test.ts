@@ -32,7 +32,7 @@ describe('the six skill sources', () => {
   it.each(SOURCES.slice(1).map((source, index) => [source, SOURCES[index] ?? 'extra'] as const))(
     '[S02] %s wins over %s by name',
     async (stronger, weaker) => {
-      // The weaker skill is written last and into a folder that sorts later.
+      // The weaker skill is written last, and into a folder that sorts later.
       await scene.write(stronger, 'a', createSkillText('trip', '', `from ${stronger}`));
       await scene.write(weaker, 'z', createSkillText('Trip', '', `from ${weaker}`));
       const skills = scene.open();
@@ -42,7 +42,7 @@ describe('the six skill sources', () => {
     },
   );
 
-  it('[S02] [S05] appear in the catalog with the home folder written as ~, the strongest first', async () => {
+  it('[S02] [S05] are shown in the catalog with the home folder written as ~, the strongest first', async () => {
     await scene.write('personal', 'b', createSkillText('b'));
     await scene.write('workspace', 'c', createSkillText('c'));
     await scene.write('bundled', 'a', createSkillText('a'));
@@ -57,7 +57,7 @@ describe('the six skill sources', () => {
     );
   });
 
-  it('[S02] accepts skill sources that do not exist', async () => {
+  it('[S02] may be folders that do not exist', async () => {
     expect(await scene.open().list()).toEqual([]);
     expect((await scene.open().snapshot(OWNER)).catalogue).toBe('');
   });
@@ -100,7 +100,7 @@ describe('usable skills', () => {
     expect((await scene.status('a', { block: ['a'] }))?.state).toBe('blocked');
   });
 
-  it('[S03] [P07] "always" needs no entry in the allow list, for the model, by command and for reading', async () => {
+  it('[S03] [P07] "always" skills need not be in the allow list, for the model, by command and for reading', async () => {
     await scene.write('bundled', 'a', createSkillText('a', 'always: true\nos: plan9\n'));
     await scene.write('bundled', 'b', createSkillText('b'));
     const settings = { allow: ['none'] };
@@ -120,7 +120,7 @@ describe('usable skills', () => {
     expect([names, left]).toEqual([['z', 'a'], 2]);
   });
 
-  it('[S03] [W03] "always" opens nothing: private and hidden skills stay so', async () => {
+  it('[S03] [W03] "always" does not open private or hidden skills', async () => {
     const always = 'always: true\n';
     await scene.write('bundled', 'a', createSkillText('a', `${always}audience: owner\n`));
     await scene.write(
@@ -216,7 +216,7 @@ describe('private skills', () => {
     expect(await scene.open().read('secret', GUEST)).toMatchObject({ kind: 'absent' });
   });
 
-  it('[W03] a file next to SKILL.md can be private by itself', async () => {
+  it('[W03] a file next to SKILL.md can be private on its own', async () => {
     await writeFile(
       join(scene.folderOf('bundled'), 'open', 'mine.md'),
       '---\naudience: owner\n---\nX',
@@ -229,7 +229,7 @@ describe('private skills', () => {
   });
 });
 
-describe('reading on demand', () => {
+describe('reading skills on demand', () => {
   it('[S06] [S09] returns the current text and the current list', async () => {
     const skills = scene.open();
     await scene.write('workspace', 'a', createSkillText('a', '', 'one'));
@@ -252,7 +252,7 @@ describe('reading on demand', () => {
     });
   });
 
-  it("[S06] reports the path of a skill's files if its text asks for it", async () => {
+  it("[S06] reports the path of a skill's files if the skill's text asks for it", async () => {
     await scene.write(
       'personal',
       'a',
@@ -266,7 +266,7 @@ describe('reading on demand', () => {
     });
   });
 
-  it('[S07] creates the same snapshot while no file changes', async () => {
+  it('[S07] creates the same snapshot as long as the files do not change', async () => {
     await scene.write(
       'bundled',
       'a',
@@ -279,7 +279,7 @@ describe('reading on demand', () => {
   });
 
   it.each(['../a/SKILL.md', '/etc/passwd', '..', '.hidden', 'a\\b'])(
-    '[S06] a file of a skill cannot be %s',
+    '[S06] does not read a file of a skill that is %s',
     async (file) => {
       await scene.write('bundled', 'a', createSkillText('a'));
       expect(await scene.open().read('a', OWNER, file)).toMatchObject({ reason: 'unreadable' });
@@ -299,7 +299,7 @@ describe('reading on demand', () => {
     const { inline, names, catalogue } = await scene.open({ show: 'inline' }).snapshot(GUEST);
     expect(names).toEqual(['a', 'b', 'c']);
     expect(inline.map(({ name }) => name)).toEqual(['a', 'c']);
-    // A skill whose body does not fit is in the catalog, so no skill is lost.
+    // A skill whose body does not fit is listed in the catalog, so that no skill is lost.
     expect(catalogue).toContain('<name>b</name>');
     expect(catalogue).not.toMatch(/<name>[ac]</);
     // Outside the catalog, the description must say when to use the skill.
@@ -323,7 +323,7 @@ describe('reading on demand', () => {
       [],
     ],
   ])(
-    '[S06] [P05] shows a skill in full as decided by %s',
+    '[S06] [P05] shows a skill in full according to %s',
     async (_who, more, settings, expected) => {
       await scene.write('bundled', 'tea', createSkillText('Tea', more));
       const { inline, catalogue } = await scene.open(settings).snapshot(GUEST);
@@ -342,7 +342,7 @@ describe('reading on demand', () => {
   });
 });
 
-describe('the key of a skill', () => {
+describe("a skill's key", () => {
   const needs = (env: string) =>
     `metadata: { openclaw: { primaryEnv: "TEA_KEY", requires: { env: ["${env}"] } } }\n`;
   const facts = (env: Record<string, string>) => () => ({
@@ -401,13 +401,13 @@ describe('commands', () => {
       commandProblem: 'no command: /help is one of Parley’s own',
     });
     expect(await scene.status('plan_trip')).toMatchObject({
-      commandProblem: 'no command: /plan_trip is the skill plan-trip',
+      commandProblem: 'no command: /plan_trip belongs to the skill plan-trip',
     });
     expect(await scene.open().called('plan-trip', GUEST)).toMatchObject({ name: 'plan-trip' });
   });
 });
 
-describe('the folder of a private skill', () => {
+describe("a private skill's folder", () => {
   const OWNER = { kind: 'owner', conversationId: 'direct' } as const;
   const GUEST = { kind: 'guest', conversationId: 'group' } as const;
   let base: string;
@@ -447,7 +447,7 @@ describe('the folder of a private skill', () => {
     expect(listed).not.toContain(name);
   });
 
-  it('[W03] removes nothing from open skills', async () => {
+  it('[W03] does not hide files of open skills', async () => {
     const file = await workspace.for(GUEST).read('skills/cooking/references/soups.md');
     expect(file).toMatchObject({ text: 'Leek, potato.', audience: { kind: 'everyone' } });
   });

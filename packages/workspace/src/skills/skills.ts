@@ -74,8 +74,8 @@ export function openSkills(options: OpenSkillsOptions) {
       shownFolder: toShownFolder(skill, reader, shownAs),
     });
   /**
-   * Selects the skills that a reader's model may choose from: those in the prompt in full, and the
-   * catalog of the others (S06).
+   * Selects the skills from which a reader's model may choose: those that the prompt contains in
+   * full, and the catalog of all others (S06).
    */
   const choose = async (all: readonly ResolvedSkill[], reader: Reader) => {
     const usable = sortAlwaysFirst(selectForModel(listUsableBy(all, reader)));
@@ -139,7 +139,7 @@ export function openSkills(options: OpenSkillsOptions) {
       const commands = listUsableBy(await scan(), reader).flatMap(listCommands);
       return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
-    /** Reads the text of the skill that a typed command calls, even if hidden from the model. */
+    /** Reads a skill that a typed command calls, even if the model does not see the skill. */
     async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
       const plain = parseSkillCommand(`/${command}`)?.command;
       const usable = listUsableBy(await scan(), reader);
@@ -153,8 +153,8 @@ export function openSkills(options: OpenSkillsOptions) {
 const OWNER: Reader = { kind: 'owner', conversationId: '' };
 
 /**
- * The setting for the skill decides first, then its author's choice, then the setting for all
- * skills.
+ * The setting for the skill takes precedence over its author's choice, which takes precedence over
+ * the setting for all skills.
  */
 function resolveShowMode({ skill }: UsableSkill, settings: SkillSettings): 'outline' | 'inline' {
   return findSkillEntry(settings, skill.name).show ?? skill.show ?? settings.show;
@@ -214,7 +214,7 @@ function listHomeFolders(home: string): readonly string[] {
   try {
     return [...new Set([home, realpathSync(home)])];
   } catch {
-    return [home]; // A missing home folder contains no other name.
+    return [home]; // A missing home folder does not contain another name.
   }
 }
 
@@ -242,10 +242,11 @@ export interface OpenSkillsOptions {
   readonly folders: readonly SkillFolder[];
   readonly settings: SkillSettings;
   /**
-   * Called for each scan to read the machine's facts; programs are searched on the returned `PATH`.
+   * Called for each scan to read information about the machine; programs are searched for on the
+   * returned `PATH`.
    */
   readonly facts: () => Omit<SkillFacts, 'bins'>;
-  /** Commands that no skill may take. */
+  /** Commands that skills may not take. */
   readonly reserved: readonly string[];
   /** The home folder, shown as `~`. */
   readonly home: string;
@@ -258,7 +259,7 @@ export interface OpenSkillsOptions {
 /** The state kept between two scans. */
 interface ScanMemory {
   readonly cache: HeaderCache;
-  /** Refusals and guesses that have already been logged. */
+  /** Refusals and assumptions that have already been logged. */
   readonly reported: Set<string>;
 }
 
@@ -310,7 +311,7 @@ function removeDuplicateFolders(found: readonly FoundSkill[]): readonly FoundSki
   return [...byPath.values()];
 }
 
-/** Logs each refusal and guess once, because skills are scanned with every new session. */
+/** Logs each refusal and assumption once, because skills are scanned with every new session. */
 function logFoundSkills(found: readonly FoundSkill[], { reported }: ScanMemory, log: Logger): void {
   for (const { content, root, segments, source } of found) {
     const isRefused = content.kind === 'refused';
@@ -321,15 +322,17 @@ function logFoundSkills(found: readonly FoundSkill[], { reported }: ScanMemory, 
     reported.add(line);
     log.warn(
       { skill, source, reason },
-      isRefused ? 'a skill was refused' : 'a skill was read, with guesses',
+      isRefused
+        ? 'a skill was refused'
+        : 'a skill was read with assumptions about its front matter',
     );
   }
 }
 
 /**
  * Reads the current text of a skill's file, without front matter; `shownFolder` replaces
- * `{baseDir}` in it. The audience is decided from the returned bytes, not from the skill as it was
- * found. Never throws.
+ * `{baseDir}` in it. The audience is decided from the returned bytes, not from an earlier read.
+ * Never throws.
  */
 async function readSkillText(
   { found, skill, audience }: UsableSkill,

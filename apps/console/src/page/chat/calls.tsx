@@ -4,12 +4,13 @@ import { formatCounted, formatDuration } from '../ui/format.ts';
 
 interface CallsProps {
   readonly calls: readonly ToolCallOfTurn[];
-  /** Whether the turn is still running; the list of its calls stays open while it runs. */
+  /** Whether the turn is still running; its list of calls stays open until it ends. */
   readonly isLive: boolean;
 }
 
 /**
- * The tool calls of a turn: expanded while it runs, collapsed to one line after it has answered.
+ * The tool calls of a turn, which are expanded while it runs and collapsed to one line after it has
+ * answered.
  */
 export function Calls({ calls, isLive }: CallsProps): VNode | null {
   if (calls.length === 0) return null;

@@ -1,6 +1,7 @@
 import type { Button } from '@parley/core';
 import type { RefObject, VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { openBranch } from '../branch.ts';
 import { keepDraft, keepText, readDraft } from '../drafts.ts';
 import { toHref } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
@@ -12,6 +13,7 @@ import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
 import {
   type AnswerEntry,
+  type ConversationEntry,
   findLastQuestion,
   findPressedButton,
   isAnswering,
@@ -23,7 +25,9 @@ import { MessageLog } from './messages.tsx';
 /** The agent and its model. */
 export interface AgentInfo {
   readonly name: string;
-  /** The model that answers and the reason, in one sentence; empty until it is known. */
+  /**
+   * The answering model and the reason for its selection, in one sentence; empty until it is known.
+   */
   readonly model: string;
   /** Whether only the built-in model is available. */
   readonly offline: boolean;
@@ -54,10 +58,10 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   }, []);
   const [edited, setEdited] = useEdited(chat);
   const send = (text: string): void => {
-    // A command takes no files, so attached files are kept for the next message.
+    // Commands cannot include files, so attached files are kept for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
-    client.send(text, files, edited ?? undefined);
+    client.send(text, files, { replaces: edited ?? undefined });
     setEdited(null);
     if (files.length > 0) chosen.clear();
     write('');
@@ -69,13 +73,13 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   };
   const actions = useMemo(
     () => ({
-      ...createMessageActions(client, write, () => field.current?.focus({ preventScroll: true })),
+      ...createMessageActions(client, id, write, field),
       rewrite(message: OwnMessage) {
         setEdited(message.id);
         write(message.text);
       },
     }),
-    [client, write, setEdited],
+    [client, write, setEdited, id],
   );
   useInitialFocus(field);
   const { entries, loaded } = conversation;
@@ -138,8 +142,8 @@ interface ModeAndModelProps extends Pick<ChatViewProps, 'client' | 'agent'> {
 }
 
 /**
- * The mode and model of the chat, if they are known. A chat that already has messages will appear
- * in the list soon.
+ * The chat's mode and model, if they are known. A chat that already has messages will appear in the
+ * list soon.
  */
 function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode | null {
   const wasEmpty = useRef(false);
@@ -169,7 +173,7 @@ function EditNote({ last, edited, onSendAsNew, onCancel }: EditNoteProps): VNode
       </p>
     );
   }
-  const files = last.files.length > 0 ? ' Its files are sent again, unless you add others.' : '';
+  const files = last.files.length > 0 ? ' Its files are sent again unless you add others.' : '';
   return (
     <p class="hint" role="status">
       Replaces your last message and its answer.{files}{' '}
@@ -190,8 +194,9 @@ function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
 
 function createMessageActions(
   client: ChatClient,
+  id: string | null,
   write: (text: string) => void,
-  focus: () => void,
+  field: RefObject<HTMLElement>,
 ) {
   return {
     filePath: (message: string, index: number) =>
@@ -200,25 +205,34 @@ function createMessageActions(
     dismiss: client.dismiss,
     askAgain() {
       const last = findLastQuestion(client.conversation.peek().entries);
-      if (last !== undefined) client.send(last.text, [], last.id);
+      if (last !== undefined) client.send(last.text, [], { replaces: last.id });
     },
     edit({ id, text }: { readonly id: string; readonly text: string }) {
       client.dismiss(id);
       write(text);
     },
+    rewind(entry: ConversationEntry) {
+      client.send('/rewind', [], { quotes: entry.id });
+      if (entry.kind === 'mine') write(entry.text);
+    },
+    branch:
+      id === null
+        ? null
+        : ({ id: entry, ...one }: ConversationEntry) =>
+            openBranch(id, entry, one.kind === 'mine' ? one.text : ''),
     press(answer: AnswerEntry, { data }: Button) {
       // A second click may arrive before the page is redrawn.
       if (findPressedButton(answer, client.conversation.peek().entries) !== null) return;
       client.send(data);
       // The clicked button disappears, so keyboard users would lose the focus.
-      focus();
+      field.current?.focus({ preventScroll: true });
     },
   };
 }
 
 /**
- * The unsent text of a chat. A draft is stored immediately because another chat may be shown the
- * next moment.
+ * The unsent text of a chat. The draft is stored immediately, because another chat may be shown at
+ * any moment.
  */
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
@@ -229,7 +243,7 @@ function useDraft(chat: string): readonly [string, (text: string) => void] {
   return [draft, change];
 }
 
-/** The id of the message that the draft replaces; the id survives a reload. */
+/** The id of the message that the draft replaces. It survives a reload of the page. */
 function useEdited(chat: string): readonly [string | null, (id: string | null) => void] {
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
   const change = useCallback(
@@ -255,13 +269,14 @@ function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }):
       <img src="/page/icon.svg" alt="" width={64} height={64} />
       <h2 class="title">Say hello to {name}</h2>
       <p class="lead">
-        Your own agent, on your own machine. You talk to it as its owner here, and it answers in
+        Your own agent, on your own machine. Here you talk to it as its owner, and it answers in
         every channel you connect.
       </p>
       {offline && (
         <p class="card">
-          No model is connected yet, so a small built-in one answers.{' '}
-          <a href={toHref('setup')}>Connect a model</a>, or start a local server such as Ollama.
+          No model is connected yet, so a small built-in model answers.{' '}
+          <a href={toHref('setup')}>Connect a model</a>, or start a local model server such as
+          Ollama.
         </p>
       )}
       <List look="row choices" of={TO_TRY}>

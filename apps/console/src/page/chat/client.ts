@@ -23,20 +23,20 @@ export interface ChatClient {
   readonly me: ReadonlySignal<SignedInPerson | null>;
   /** Switches to another of the person's chats. */
   open(chat: string): void;
-  /** The chat on display. */
+  /** The chat that is displayed. */
   readonly chat: ReadonlySignal<string>;
   /**
-   * Shows a message immediately and retries sending until the gateway has answered; `replaces` is
-   * the id of the last message.
+   * Shows a message immediately, and retries sending until the gateway has answered. `refersTo`
+   * names the message that this one replaces, or the entry to which `/rewind` returns.
    */
-  send(text: string, files?: readonly File[], replaces?: string): void;
+  send(text: string, files?: readonly File[], refersTo?: MessageReference): void;
   /** Discards a refused message. */
   dismiss(id: string): void;
   /** Shows the chat again without its cached state, after messages were deleted. */
   restart(): void;
   /**
-   * Counts changes in all conversations, for lists and badges; null if the signed-in person
-   * receives no events.
+   * Counts changes in all conversations, for lists and badges; null if the signed-in person does
+   * not receive events.
    */
   readonly changes: ReadonlySignal<number | null>;
 }
@@ -101,7 +101,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       for (const message of deps.unsent.all()) deliver(message);
       deps.connection.open({
         who(found) {
-          // Clears any state that an owner who used this tab earlier left in it.
+          // Clears any state left in this tab by an owner who used it earlier.
           if (found.role !== 'owner' && conversation.peek().entries.length > 0) deps.reload();
           me.value = found;
           live.follow(found.role === 'owner');
@@ -118,8 +118,8 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
             clearTimeout(typing);
             typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_TIMEOUT_MS);
           }
-          // Reloads the history because the files of removed entries no longer exist.
-          if (event.type === 'replaced') deps.connection.refresh();
+          // Reloads the history, because the files of removed entries no longer exist.
+          if (event.type === 'replaced' || event.type === 'rewound') deps.connection.refresh();
           if (event.type === 'stream-end') {
             setTimeout(() => deps.connection.refresh(), LAST_PART_TIMEOUT_MS);
           }
@@ -136,8 +136,8 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       for (const message of deps.unsent.all()) show(message);
       deps.connection.show(id);
     },
-    send(text, files = [], replaces = undefined) {
-      const message = composeMessage(deps, { text, files, replaces, chat: chat.peek() });
+    send(text, files = [], refersTo = {}) {
+      const message = composeMessage(deps, { text, files, ...refersTo, chat: chat.peek() });
       deps.unsent.add(message);
       if (files.length > 0) deps.files.keep(message.id, files);
       deliver(message);
@@ -151,7 +151,9 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
   };
 }
 
-interface ComposedMessage extends Pick<UnsentMessage, 'text' | 'chat' | 'replaces'> {
+type MessageReference = Pick<UnsentMessage, 'replaces' | 'quotes'>;
+
+interface ComposedMessage extends MessageReference, Pick<UnsentMessage, 'text' | 'chat'> {
   readonly files: readonly File[];
 }
 

@@ -17,7 +17,7 @@ const press = (key: Partial<PressedKey>, facts: Partial<ComposerFacts> = {}): Ke
     { matches: [], at: 0, draft: '', busy: false, isEdit: false, ...facts },
   );
 
-describe('the keyboard handling of the composer', () => {
+describe('the keyboard in the composer', () => {
   it.each<[string, Partial<PressedKey>, Partial<ComposerFacts>, KeyAction]>([
     ['Enter sends', { key: 'Enter' }, { draft: 'hi' }, { kind: 'send', text: 'hi' }],
     ['Shift+Enter starts a new line', { key: 'Enter', shiftKey: true }, {}, { kind: 'type' }],
@@ -59,7 +59,7 @@ describe('the keyboard handling of the composer', () => {
     [{ key: 'Tab', shiftKey: true }, { kind: 'type' }],
     [{ key: 'Enter' }, { kind: 'send', text: '/new' }],
     [{ key: 'Escape' }, { kind: 'close-menu' }],
-  ])('[U03] responds to %o with %o while the command menu is open', (key, action) => {
+  ])('[U03] turns %o into %o while the command menu is open', (key, action) => {
     expect(press(key, { matches: COMMANDS, at: 1, draft: '/', busy: true })).toEqual(action);
   });
 
@@ -84,7 +84,7 @@ describe('slash commands', () => {
     ['a /help', []],
     ['/nothing', []],
     ['', []],
-  ])('offers the commands that %j may become', (draft, expected) => {
+  ])('offers the commands that start with %j', (draft, expected) => {
     expect(matchCommands(draft, COMMANDS)).toEqual(expected);
   });
 

@@ -11,7 +11,7 @@ export type KeyAction =
   | { readonly kind: 'complete'; readonly text: string }
   | { readonly kind: 'close-menu' }
   | { readonly kind: 'stop' }
-  /** Stops editing and leaves the message as it was sent. */
+  /** Cancels the edit and leaves the message as it was sent. */
   | { readonly kind: 'cancel-edit' };
 
 /** The relevant properties of a keyboard event. */
@@ -40,7 +40,6 @@ export interface ComposerFacts {
  */
 const IN_COMPOSITION = 229;
 
-/** Determines the action of a key. */
 export function decideKeyAction(
   key: PressedKey,
   { matches, at, draft, busy, isEdit }: ComposerFacts,
@@ -61,7 +60,9 @@ export function decideKeyAction(
   return { kind: 'type' };
 }
 
-/** The commands that a partly typed line may become; none after a space or a second line. */
+/**
+ * Returns the commands that a partly typed line may become; none after a space or on a second line.
+ */
 export function matchCommands(
   draft: string,
   commands: readonly CommandHint[],
@@ -72,8 +73,8 @@ export function matchCommands(
 }
 
 /**
- * The command, if the message consists only of it; otherwise null. A command followed by more words
- * is shown as written.
+ * Returns the command if the message contains nothing else; otherwise null. A command followed by
+ * other words is shown as written.
  */
 export function findCommand(text: string, commands: readonly CommandHint[]): string | null {
   const word = /^\s*\/([a-z0-9_]+)\s*$/i.exec(text)?.[1]?.toLowerCase();

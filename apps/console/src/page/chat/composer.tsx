@@ -5,8 +5,8 @@ import { Icon } from '../ui/icon.tsx';
 import { type CommandHint, decideKeyAction, matchCommands } from './composer-keys.ts';
 
 /**
- * From this length, the style sheet gives the field a single text direction, because detecting it
- * per line would take seconds.
+ * From this length on, the style sheet applies a single text direction to the field, because
+ * detecting it per line would take seconds.
  */
 const LONG = 20_000;
 
@@ -23,7 +23,7 @@ interface ComposerProps {
   readonly onDraft: (text: string) => void;
   readonly onSend: (text: string) => void;
   readonly onStop: () => void;
-  /** Stops editing and leaves the message as it was sent; null if no message is being edited. */
+  /** Cancels the edit and leaves the message as it was sent; null if no message is being edited. */
   readonly onCancelEdit: (() => void) | null;
   /** Controls beside the buttons below the field. */
   readonly children?: ComponentChildren;
@@ -80,7 +80,7 @@ export function Composer(props: ComposerProps): VNode {
           type="submit"
           class="send"
           aria-label="Send"
-          title="Send (Enter); Shift+Enter for a new line"
+          title="Send (Enter); Shift+Enter starts a new line"
           disabled={draft.trim() === '' && !props.hasFiles}
         >
           <Icon name="send" />
@@ -109,7 +109,7 @@ function FilePicker({ onFiles }: Pick<ComposerProps, 'onFiles'>): VNode {
         type="button"
         class="quiet attach"
         aria-label="Add files"
-        title="Add files, or paste or drop them"
+        title="Add files (you can also paste or drop them)"
         onClick={() => input.current?.click()}
       >
         <Icon name="attach" />
@@ -140,7 +140,7 @@ function MessageField(props: FieldProps): VNode {
       aria-controls={active && 'commands'}
       aria-activedescendant={active && `command-${active.name}`}
       onBeforeInput={({ currentTarget, data }) => {
-        // The browser lays out pasted text before anything is rendered.
+        // The browser lays out pasted text before the page renders anything.
         if ((data?.length ?? 0) > LONG) currentTarget.classList.add('is-long');
       }}
       onPaste={(event) => {
@@ -169,9 +169,7 @@ interface MenuProps {
   readonly onPick: (text: string) => void;
 }
 
-/**
- * The slash commands that match the typed text. The keys of the message field move the selection.
- */
+/** The slash commands that match the typed text. The message field's keys move the selection. */
 function CommandMenu({ matches, at, onPick }: MenuProps): VNode | null {
   if (matches.length === 0) return null;
   return (

@@ -11,13 +11,13 @@ export interface Connection {
   open(listener: ConnectionListener): void;
   /** Switches to another chat. */
   show(chat: string): void;
-  /** Requests the history now. */
+  /** Requests the history immediately. */
   refresh(): void;
 }
 
 /** Callbacks of the connection. */
 export interface ConnectionListener {
-  /** Called before the connection is considered online. */
+  /** Called before the connection counts as online. */
   who(me: SignedInPerson): void;
   link(link: LinkState): void;
   event(event: WebEvent): void;
@@ -27,8 +27,8 @@ export interface ConnectionListener {
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 /**
- * The gateway sends a keep-alive every 20 s. If two keep-alives are missing, the connection is
- * dead, for example after a laptop has slept.
+ * The gateway sends a keep-alive every 20 s. If two of them in a row are missing, the connection is
+ * dead, for example because the laptop was asleep.
  */
 const SILENCE_MS = 45_000;
 
@@ -36,9 +36,9 @@ const SILENCE_MS = 45_000;
 const STILL_GOOD_MS = 3_000;
 
 /**
- * Watches `base`/events and reconnects when the connection breaks. The event stream is opened
+ * Follows `base`/events and reconnects when the connection breaks. The event stream is opened
  * before the history is requested, so that no message is missed between the two; both carry the
- * same ids. The chat belongs to the owner; other people get a connection without it.
+ * same ids. The chat belongs to the owner. Other people get a connection without a chat.
  */
 export function createBrowserConnection(base: string): Connection {
   let listener: ConnectionListener | null = null;
@@ -94,7 +94,8 @@ export function createBrowserConnection(base: string): Connection {
       listener?.link(isOut ? 'signed-out' : 'reconnecting');
       await new Promise<void>((resolve) => {
         wake = resolve;
-        // Once signed out, only a new sign-in, which calls `wake`, can continue.
+        // Once signed out, the connection can continue only after a new sign-in, which calls
+        // `wake`.
         if (!isOut) setTimeout(resolve, pause);
       });
       pause = Math.min(pause * 2, MAX_PAUSE_MS);
@@ -132,7 +133,7 @@ async function fetchHistory(base: string, chat: string): Promise<WebHistory | nu
   }
 }
 
-/** The signed-in person; null if nobody is signed in or the gateway could not answer. */
+/** The signed-in person; null if nobody is signed in or if the gateway could not answer. */
 async function fetchMe(signal: AbortSignal): Promise<SignedInPerson | null> {
   const response = await request('/api/sessions/me', { signal });
   return response.ok ? await response.json() : null;

@@ -78,20 +78,20 @@ describe('the messages shown in the chat', () => {
     expect(ids(after(event(part('p1', 12)), event(inbound('m1', 11))))).toEqual(['m1', 'p1']);
   });
 
-  it('keeps an answer in place when the history has an earlier time for it', () => {
+  it('keeps an answer in place when the history contains an earlier time for it', () => {
     const live = after(event(inbound('m1', 1)), event(part('p1', 5)), event(inbound('m2', 4)));
     expect(
       ids(applyChange(live, history(inbound('m1', 1), part('p1', 3), inbound('m2', 4)))),
     ).toEqual(ids(live));
   });
 
-  it('[F03] keeps messages sent during an answer below that answer', () => {
+  it('[F03] keeps messages that were sent during an answer below that answer', () => {
     const stream = event({ type: 'stream', turnId: 't1', text: 'so far' });
     const sent = event(inbound('m2', 5));
     const growing = after(event(inbound('m1', 1)), stream, composed('m3', 3), sent, stream);
     expect([ids(growing), growing.live?.place]).toEqual([['m1', 'm2', 'm3'], 'm1']);
     const ended = applyChange(growing, event({ type: 'stream-end', turnId: 't1' }));
-    // In the history, the answer has a later time: that at which it was stored.
+    // In the history, the answer has a later time, namely when it was stored.
     for (const last of [event(part('p1', 9)), history(inbound('m1', 2), part('p1', 9))]) {
       const done = applyChange(ended, last);
       expect(ids(done)).toEqual(['m1', 'p1', 'm2', 'm3']);
@@ -99,12 +99,12 @@ describe('the messages shown in the chat', () => {
     }
   });
 
-  it('shows a message from an earlier visit only once if the gateway had received it after all', () => {
+  it('shows a message from an earlier visit only once if the gateway had already received it', () => {
     const conversation = after(history(inbound('m1', 5, 'answered')), composed('m1', 5));
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
   });
 
-  it('[U08] asks again with the last sent message that is not a command', () => {
+  it('[U08] finds the message to ask again: the last sent message that is not a command', () => {
     const command = { kind: 'sent', outcome: 'command' } as const;
     const all = after(
       ...['m1', 'm2', 'm3'].map((id, at) => event(inbound(id, at))),
@@ -114,7 +114,7 @@ describe('the messages shown in the chat', () => {
     expect(findLastQuestion(all.entries)?.id).toBe('m2');
   });
 
-  it('[U08] removes what a later message replaced, whether an event or the history reports it', () => {
+  it('[U08] removes what a later message replaced, as reported by an event or by the history', () => {
     const all = after(event(inbound('m1', 1)), event(part('p1', 2)), event(inbound('m2', 3)));
     const gone = ['m1', 'p1'].map((id) => ({ type: 'replaced', id }) as const);
     expect(ids(gone.map(event).reduce(applyChange, all))).toEqual(['m2']);
@@ -143,7 +143,7 @@ describe('the messages shown in the chat', () => {
     ['before', [0, 1, 2]],
     ['after', [1, 0, 2]],
   ])(
-    '[U08] records that a message replaced nothing, whether its event arrives %s the receipt',
+    '[U08] notes that a message did not replace anything, whether its event arrives %s the receipt',
     (_when, order) => {
       const changes: ConversationChange[] = [
         event(inbound('m1', 11)),
@@ -169,11 +169,11 @@ describe('the messages shown in the chat', () => {
   });
 });
 
-describe('an answer that is being written', () => {
+describe('an answer that is still being written', () => {
   const stream = (text: string) => event({ type: 'stream', turnId: 't1', text });
   const end = event({ type: 'stream-end', turnId: 't1' });
 
-  it('[F12] replaces a growing answer with its final text', () => {
+  it('[F12] replaces an unfinished answer with its final text', () => {
     const conversation = after(online, stream('<p>a</p>'), stream('<p>ab</p>'), end);
     expect(conversation.live).toMatchObject({ turnId: 't1', html: '<p>ab</p>', ended: true });
     const final = applyChange(conversation, event(part('p1', 9)));
@@ -184,15 +184,15 @@ describe('an answer that is being written', () => {
     expect(after(event(part('p1', 9)), stream('<p>a</p>')).live).toBeNull();
   });
 
-  it('[F12] removes a growing answer that was stopped before its final text', () => {
+  it('[F12] removes an unfinished answer that was stopped before its final text', () => {
     expect(after(online, stream('<p>a</p>'), end, history()).live).toBeNull();
   });
 
-  it('keeps a growing answer when the history is loaded', () => {
+  it('keeps an unfinished answer when the history is loaded', () => {
     expect(after(online, stream('<p>a</p>'), history()).live?.html).toBe('<p>a</p>');
   });
 
-  it('[F12] hides a growing answer when the gateway stops, and shows it again with the next piece', () => {
+  it('[F12] hides an unfinished answer when the gateway stops, and shows it again with the next piece', () => {
     const restarted = after(online, stream('<p>a</p>'), { type: 'link', link: 'reconnecting' });
     expect(restarted.live?.html).toBe('<p>a</p>');
     const back = [online, history()].reduce(applyChange, restarted);
@@ -234,7 +234,7 @@ const mine = (text: string, at: number, delivery: DeliveryState): OwnMessage => 
   delivery,
 });
 
-describe('the pressed button', () => {
+describe('finding the pressed button', () => {
   it.each([
     ['a press that has arrived', mine('/deny ABC234', 101, sent), 'Deny'],
     ['its text, typed', mine(' /approve ABC234\n', 101, sent), 'Approve'],

@@ -7,17 +7,20 @@ export type DeliveryState =
   | {
       readonly kind: 'sending';
       readonly late: boolean;
-      /** The share of the message's files already sent, from 0 to 1; absent without files. */
+      /** The share of the message's files that has been sent, from 0 to 1; absent without files. */
       readonly sent?: number;
     }
   /** `outcome` is how the message's turn ended; null while the turn is pending. */
   | {
       readonly kind: 'sent';
       readonly outcome: string | null;
-      /** The message was intended to replace the last message, which was no longer the last one. */
+      /**
+       * The message was meant to replace the last message, but that message was no longer the last
+       * one.
+       */
       readonly isNew?: true;
     }
-  /** The gateway will never accept this message, so it is not resent. */
+  /** The gateway will never accept this message, so it is not sent again. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 export interface OwnMessage {
@@ -27,23 +30,29 @@ export interface OwnMessage {
   readonly files: readonly WebFile[];
   readonly at: number;
   readonly delivery: DeliveryState;
+  /** Whether a rewind has removed the message from what the agent sees. */
+  readonly isRewound?: boolean;
 }
 
-/** An answer; `turnId` is null for commands and notices, which no model wrote. */
+/**
+ * An answer. For replies to commands and notices, which were not written by a model, `turnId` is
+ * null.
+ */
 export interface AnswerEntry {
   readonly kind: 'answer';
   readonly id: string;
   readonly turnId: string | null;
   readonly html: string;
-  /** A file sent above the text. */
+  /** A file that was sent above the text. */
   readonly file?: WebFile;
   readonly buttons: readonly Button[];
   readonly at: number;
   /**
    * The id of the entry above the answer, so that messages sent during the answer stay below it.
-   * Without this id, the time of the answer decides.
+   * Without this id, the time of the answer decides its position.
    */
   readonly place?: string;
+  readonly isRewound?: boolean;
 }
 
 export type ConversationEntry = OwnMessage | AnswerEntry;
@@ -53,7 +62,7 @@ export interface LiveAnswer {
   readonly turnId: string;
   readonly html: string;
   readonly ended: boolean;
-  /** Id of the last entry above it; null until one is known. */
+  /** The id of the last entry above the answer; null until one is known. */
   readonly place: string | null;
 }
 
@@ -68,7 +77,10 @@ export interface Conversation {
   readonly calls: ReadonlyMap<string, readonly ToolCallOfTurn[]>;
   readonly typing: boolean;
   readonly link: LinkState;
-  /** False until the history has been loaded: an empty chat looks different from an unknown one. */
+  /**
+   * False until the history has been loaded, because an empty chat looks different from an unknown
+   * one.
+   */
   readonly loaded: boolean;
   readonly commands: WebHistory['commands'];
   readonly limits: WebHistory['limits'];
@@ -84,7 +96,7 @@ export type ConversationChange =
       readonly files?: readonly WebFile[] | undefined;
       readonly at: number;
     }
-  /** A different chat is shown. */
+  /** The page shows a different chat. */
   | { readonly type: 'opened' }
   | {
       readonly type: 'delivery';
@@ -176,14 +188,14 @@ function applyEvent(now: Conversation, event: WebEvent): Conversation {
   }
 }
 
-/** The live state of a running turn, positioned below the entries that preceded it. */
+/** The live state of a running turn, placed below the entries that preceded it. */
 function getLiveAnswer({ live, entries }: Conversation, turnId: string): LiveAnswer {
   if (live?.turnId === turnId) return live;
   const place = entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
   return { turnId, html: '', ended: false, place };
 }
 
-/** Replaces the earlier state of a tool call. */
+/** Replaces the earlier state of the tool call. */
 function applyCall(now: Conversation, call: ToolCallOfTurn): Conversation {
   const { turnId } = call;
   const calls = mergeCalls(now.calls, [call]);
@@ -205,8 +217,8 @@ function mergeCalls(
 }
 
 /**
- * The stored history is authoritative: an ended stream without a stored part was stopped and is
- * removed.
+ * The stored history is authoritative: a stream that ended without a stored message part was
+ * stopped and is removed.
  */
 function applyHistory(now: Conversation, history: WebHistory): Conversation {
   const { entries, commands, limits, calls = [] } = history;
@@ -223,14 +235,18 @@ function removeEntries(now: Conversation, ids: readonly string[]): Conversation 
   return { ...now, entries: now.entries.filter(({ id }) => !ids.includes(id)) };
 }
 
-/** The message that *Ask again* repeats: the last one that was sent and is not a command. */
+/**
+ * The message that *Ask again* repeats, which is the last one that was sent, is not a command, and
+ * was not rewound.
+ */
 export function findLastQuestion(entries: readonly ConversationEntry[]): OwnMessage | undefined {
-  return entries.findLast(
+  const last = entries.findLast(
     (entry): entry is OwnMessage =>
       entry.kind === 'mine' &&
       entry.delivery.kind === 'sent' &&
       entry.delivery.outcome !== 'command',
   );
+  return last?.isRewound ? undefined : last;
 }
 
 function applyDelivery(
@@ -250,14 +266,15 @@ function toEntries(
   entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,
 ): readonly ConversationEntry[] {
   if (entry.type === 'part') {
-    const { partId, turnId, text, buttons = [], file, at } = entry;
-    const more = file && { file };
+    const { partId, turnId, text, buttons = [], file, at, isRewound } = entry;
+    const more = { ...(file && { file }), ...(isRewound && { isRewound }) };
     return [{ kind: 'answer', id: partId, turnId, html: text, buttons, at, ...more }];
   }
   if (entry.type !== 'inbound') return [];
-  const { messageId, text, files = [], at } = entry;
+  const { messageId: id, text, files = [], at, isRewound } = entry;
   const outcome = 'outcome' in entry ? entry.outcome : null;
-  return [{ kind: 'mine', id: messageId, text, files, at, delivery: { kind: 'sent', outcome } }];
+  const delivery = { kind: 'sent', outcome } as const;
+  return [{ kind: 'mine', id, text, files, at, delivery, ...(isRewound && { isRewound }) }];
 }
 
 function addEntries(now: Conversation, added: readonly ConversationEntry[]): Conversation {
@@ -274,8 +291,8 @@ function addEntries(now: Conversation, added: readonly ConversationEntry[]): Con
 }
 
 /**
- * Combines two versions of an entry. A part keeps its first position; a message keeps its most
- * advanced delivery state.
+ * Combines two versions of an entry. A message part keeps its first position; a message keeps its
+ * most advanced delivery state.
  */
 function mergeEntry(
   old: ConversationEntry | undefined,
@@ -285,13 +302,13 @@ function mergeEntry(
     return { ...entry, at: old.at, ...(old.place !== undefined && { place: old.place }) };
   }
   if (old?.kind !== 'mine' || entry.kind !== 'mine' || old.delivery.kind !== 'sent') return entry;
-  // The message is already stored, so the state of another attempt is irrelevant.
+  // The message is already stored, so the state of another attempt does not matter.
   if (entry.delivery.kind !== 'sent') return old;
   const outcome = entry.delivery.outcome ?? old.delivery.outcome;
   return { ...entry, delivery: { ...old.delivery, ...entry.delivery, outcome } };
 }
 
-/** The parts of an answer stay at the position where it was written. */
+/** The parts of an answer stay where the answer was written. */
 function keepPlace(entry: ConversationEntry, live: LiveAnswer | null): ConversationEntry {
   if (entry.kind !== 'answer' || live?.turnId !== entry.turnId || live.place === null) return entry;
   return { ...entry, place: live.place };
@@ -301,22 +318,22 @@ function isUnsent(entry: ConversationEntry): boolean {
   return entry.kind === 'mine' && entry.delivery.kind !== 'sent';
 }
 
-/** Sort rank: unsent messages come last, and a question stays above its answer. */
+/** Sort rank: unsent messages come last, and a question comes before its answer. */
 function rankEntry(entry: ConversationEntry): number {
   return entry.kind === 'mine' && entry.delivery.kind === 'sending' ? 1 : 0;
 }
 
 function hasAnswer(entries: readonly ConversationEntry[], turnId: string): boolean {
-  // A file is sent before the answer.
+  // An answer's file is sent before its text.
   return entries.some(
     (entry) => entry.kind === 'answer' && entry.turnId === turnId && entry.file === undefined,
   );
 }
 
 /**
- * The button below an answer that was pressed, here or in another tab, or whose text was typed;
- * null if none was. It is derived from the conversation, so it survives reloads and restarts of
- * the gateway.
+ * The pressed button below an answer; null if there is none. It was pressed here or in another tab,
+ * or its text was typed. It is derived from the conversation, so it survives reloads and restarts
+ * of the gateway.
  */
 export function findPressedButton(
   answer: AnswerEntry,
@@ -325,7 +342,7 @@ export function findPressedButton(
   return findPress(answer, entries)?.button ?? null;
 }
 
-/** The labels of pressed buttons, by the id of the message that each button press sent. */
+/** The labels of pressed buttons, keyed by the id of the message that each button press sent. */
 export function listPressedLabels(
   entries: readonly ConversationEntry[],
 ): ReadonlyMap<string, string> {
@@ -348,7 +365,7 @@ function findPress(
   if (buttons.length === 0) return null;
   for (const entry of entries) {
     if (entry.kind !== 'mine' || entry.delivery.kind === 'refused') continue;
-    // An unsent message has the time of this browser, whose clock may be wrong.
+    // An unsent message has a time from this browser, whose clock may be wrong.
     if (entry.delivery.kind === 'sent' && entry.at < at) continue;
     const button = buttons.find(({ data }) => data === entry.text.trim());
     if (button !== undefined) return { id: entry.id, button };

@@ -20,7 +20,7 @@ export function MessageFiles({
   readonly files: readonly WebFile[];
   /** The address of the file at an index in the list. */
   readonly path: (index: number) => string;
-  /** Whether the files are still being sent; space for pictures is reserved meanwhile. */
+  /** Whether the files are still being sent; until they are, space for pictures is reserved. */
   readonly isSending?: boolean;
 }): VNode | null {
   if (files.length === 0) return null;
@@ -64,7 +64,7 @@ function FileLine({ file, path, isSending }: LineProps): VNode {
 /** The files for the next message, and why other files were rejected. */
 interface ChosenFilesState {
   readonly files: readonly File[];
-  /** Why the last files were not added; empty if they were. */
+  /** Why the last files were not added; empty if they were added. */
   readonly trouble: string;
   add(files: readonly File[]): void;
   drop(event: DragEvent): void;
@@ -136,5 +136,5 @@ function findFilesRefusal(files: readonly File[], limits: Conversation['limits']
   const size = files.reduce((sum, file) => sum + file.size, 0);
   return size <= limits.message
     ? null
-    : `The files of one message can have up to ${sizeOf(limits.message)} in total.`;
+    : `The files in one message can be up to ${sizeOf(limits.message)} in total.`;
 }

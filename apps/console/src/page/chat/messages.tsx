@@ -2,9 +2,12 @@ import type { Button, ToolCallOfTurn } from '@parley/core';
 import { Fragment, type RefObject, type VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { WaitingApproval } from '../asked-call.tsx';
+import type { ActionOutcome } from '../gateway.ts';
+import { FoldedEntries, type ShownEntry } from '../ui/folded.tsx';
 import { formatDay, formatTimeOfDay } from '../ui/format.ts';
 import { getProseText, HtmlBlock } from '../ui/html-block.tsx';
 import { Lazy } from '../ui/lazy.tsx';
+import { PointActions } from '../ui/point-actions.tsx';
 import { IconButton, TextButton } from '../ui/widgets.tsx';
 import { Calls } from './calls.tsx';
 import { type CommandHint, findCommand } from './composer-keys.ts';
@@ -32,25 +35,27 @@ interface LogProps {
 
 /**
  * All messages, oldest first. Finished messages are in a live region that screen readers announce
- * as they arrive. The growing answer is outside of the live region, because every piece would be
- * announced again; messages sent in the meantime follow below.
+ * as they arrive. The unfinished answer is outside the live region, because otherwise every piece
+ * would be announced. Messages sent in the meantime follow below it.
  */
 export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link, calls } = conversation;
-  // Recomputed once per answer instead of once per piece.
+  // Recomputed only once per answer instead of for every piece.
   const place = live?.place ?? null;
   const questions = useQuestions(entries);
   const lists = useMemo(() => {
     const labels = listPressedLabels(entries);
     const last = findLastQuestion(entries);
     const stops = findStopMarks(entries, commands);
-    const shown = entries.map((entry, nth) => {
-      if (stops.hidden.has(entry.id)) return <Fragment key={entry.id} />;
+    const shown = entries.map((entry, nth): ShownEntry => {
+      const { id: key } = entry;
+      const state = getFoldState(entry);
+      if (stops.hidden.has(key)) return { key, state: 'beside', node: <Fragment /> };
       const day = formatDay(entry.at, Date.now());
       const before = entries[nth - 1];
       const isNewDay = before === undefined || formatDay(before.at, Date.now()) !== day;
-      return (
-        <Fragment key={entry.id}>
+      const node = (
+        <>
           {isNewDay && <p class="day hint">{day}</p>}
           {entry.kind === 'mine' ? (
             <OwnMessageBubble
@@ -72,15 +77,16 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
               isLast={nth === entries.length - 1}
             />
           )}
-        </Fragment>
+        </>
       );
+      return { key, state, node };
     });
     const end = entries.findIndex(({ id }) => id === place) + 1 || entries.length;
     return { above: shown.slice(0, end), below: shown.slice(end) };
   }, [entries, commands, agent, actions, place, calls, questions]);
   return (
     <>
-      <EntryLog label="Conversation">{lists.above}</EntryLog>
+      <EntryLog label="Conversation" entries={lists.above} />
       {live && (
         <div class={`answer is-live ${link === 'online' ? '' : 'is-stale'}`} aria-live="off">
           <Calls calls={calls.get(live.turnId) ?? []} isLive />
@@ -88,7 +94,7 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
         </div>
       )}
       {lists.below.length > 0 && (
-        <EntryLog label="Sent while the answer was written">{lists.below}</EntryLog>
+        <EntryLog label="Sent while the answer was being written" entries={lists.below} />
       )}
       {typing && !live && (
         <div class="typing" aria-hidden="true">
@@ -101,21 +107,38 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   );
 }
 
-/** The first part of a turn's answer is preceded by its tool calls. */
+/** A turn's tool calls are shown before the first part of its answer. */
 function isFirstPart({ turnId }: AnswerEntry, before: ConversationEntry | undefined): boolean {
   return before?.kind !== 'answer' || before.turnId !== turnId;
 }
 
-function EntryLog(props: { readonly label: string; readonly children: readonly VNode[] }): VNode {
+/** Commands and notices are in no history. */
+function getFoldState(entry: ConversationEntry): ShownEntry['state'] {
+  if (entry.isRewound) return 'rewound';
+  return isInHistory(entry) ? 'shown' : 'beside';
+}
+
+/** Whether the agent sees the entry as part of the conversation, unless it was rewound. */
+function isInHistory(entry: ConversationEntry): boolean {
+  if (entry.kind === 'answer') return entry.turnId !== null;
+  return entry.delivery.kind === 'sent' && entry.delivery.outcome !== 'command';
+}
+
+interface EntryLogProps {
+  readonly label: string;
+  readonly entries: readonly ShownEntry[];
+}
+
+function EntryLog({ label, entries }: EntryLogProps): VNode {
   return (
     <div
       class="messages"
       role="log"
       aria-live="polite"
-      aria-label={props.label}
+      aria-label={label}
       aria-relevant="additions"
     >
-      {props.children}
+      <FoldedEntries entries={entries} />
     </div>
   );
 }
@@ -133,6 +156,10 @@ export interface MessageActions {
   readonly rewrite: (message: OwnMessage) => void;
   /** Sends the last message again, replacing it. */
   readonly askAgain: () => void;
+  /** Goes on from a message, leaving out what follows. */
+  readonly rewind: (entry: ConversationEntry) => void;
+  /** Opens a copy of the chat up to a message; null until the chat has a conversation. */
+  readonly branch: ((entry: ConversationEntry) => Promise<ActionOutcome | undefined>) | null;
 }
 
 interface OwnMessageProps {
@@ -148,7 +175,8 @@ interface OwnMessageProps {
 }
 
 /**
- * A message from the person: a bubble, or a small centered mark for a command or a button press.
+ * A message from the person, shown as a bubble, or as a small centered mark if it is a command or a
+ * button press.
  */
 function OwnMessageBubble(props: OwnMessageProps): VNode {
   const { message, commands, label, actions, isLast, isStopMarked } = props;
@@ -179,7 +207,7 @@ function OwnMessageBubble(props: OwnMessageProps): VNode {
 }
 
 /**
- * Limits beyond which a message is folded, in characters and lines: about one screen of a phone.
+ * Longer messages are collapsed. The limits, in characters and lines, are about one phone screen.
  */
 const FOLD_CHARACTERS = 1_800;
 const FOLD_LINES = 24;
@@ -188,7 +216,7 @@ function Bubble({ text }: { readonly text: string }): VNode {
   const [open, setOpen] = useState(false);
   const long =
     text.length > FOLD_CHARACTERS || text.split('\n', FOLD_LINES + 1).length > FOLD_LINES;
-  // Laying out a megabyte of invisible text would freeze the page.
+  // The browser would otherwise lay out a megabyte of invisible text, which freezes the page.
   const shown = long && !open ? text.slice(0, FOLD_CHARACTERS) : text;
   return (
     <div class={`bubble ${long && !open ? 'is-folded' : ''}`}>
@@ -214,6 +242,7 @@ function DeliveryNote({ message, actions, isLast, isStopMarked }: NoteProps): VN
       {isLast && delivery.kind === 'sent' && text !== '' && (
         <IconButton icon="edit" label="Edit and resend" onPress={() => actions.rewrite(message)} />
       )}
+      <ReturnTo entry={message} actions={actions} />
       {delivery.kind === 'refused' && (
         <>
           <TextButton label="Edit" onPress={() => actions.edit(message)} />
@@ -232,7 +261,7 @@ function describeDelivery(delivery: DeliveryState, at: number, isStopMarked: boo
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
   }
   if (delivery.isNew)
-    return `${formatTimeOfDay(at)} · sent as a new message, because the other one was no longer the last`;
+    return `${formatTimeOfDay(at)} · sent as a new message, because the original message was no longer the last one`;
   return delivery.outcome === 'stopped' && !isStopMarked
     ? `${formatTimeOfDay(at)} · stopped`
     : formatTimeOfDay(at);
@@ -241,16 +270,19 @@ function describeDelivery(delivery: DeliveryState, at: number, isStopMarked: boo
 interface AnswerProps {
   readonly message: AnswerEntry;
   readonly agent: string;
-  /** The button pressed below the answer. */
+  /** The button that was pressed below the answer. */
   readonly chosen: Button | null;
-  /** The pending call that the answer's buttons decide on. */
+  /** The pending call about which the answer's buttons decide. */
   readonly asked: WaitingApproval | null;
   readonly actions: MessageActions;
   readonly isLast: boolean;
   readonly calls: readonly ToolCallOfTurn[];
 }
 
-/** An answer. Commands and notices, which no model wrote, look different. */
+/**
+ * An answer. Replies to commands and notices look different, because they were not written by a
+ * model.
+ */
 function AnswerMessage(props: AnswerProps): VNode {
   const { message, agent, chosen, actions, isLast, calls } = props;
   const { id, html, file, buttons, at, turnId } = message;
@@ -283,8 +315,28 @@ function AnswerMessage(props: AnswerProps): VNode {
         {isLast && turnId !== null && (
           <IconButton icon="again" label="Ask again" onPress={actions.askAgain} />
         )}
+        <ReturnTo entry={message} actions={actions} />
       </p>
     </article>
+  );
+}
+
+interface ReturnProps {
+  readonly entry: ConversationEntry;
+  readonly actions: MessageActions;
+}
+
+function ReturnTo({ entry, actions: { rewind, branch } }: ReturnProps): VNode | null {
+  if (getFoldState(entry) !== 'shown') return null;
+  return (
+    <PointActions
+      isQuestion={entry.kind === 'mine'}
+      onRewind={async () => {
+        rewind(entry);
+        return undefined;
+      }}
+      onBranch={branch && (() => branch(entry))}
+    />
   );
 }
 
@@ -313,7 +365,7 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
 
 interface ChoicesProps {
   readonly buttons: readonly Button[];
-  /** The pressed button; once a button is pressed, no other can be chosen. */
+  /** The pressed button; after that, no other button can be chosen. */
   readonly chosen: Button | null;
   readonly onPress: (button: Button) => void;
 }

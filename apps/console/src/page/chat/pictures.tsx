@@ -55,8 +55,8 @@ async function keepFile(file: File): Promise<Blob> {
 }
 
 /**
- * An object URL for bytes, valid while they are shown; null while they load, `gone` if they no
- * longer exist.
+ * An object URL for bytes, valid while they are shown. It is null while they load, and `gone` if
+ * they no longer exist.
  */
 function useAddress<Source>(
   source: Source,

@@ -14,7 +14,7 @@ describe('questions in the chat', () => {
     [[]],
     [[{ label: 'Red', data: '/answer K7Q2 1' }]],
     [[{ label: 'Run the plan', data: '/run K7Q2' }]],
-  ])('[G05] finds no call for the buttons %j', (buttons) => {
+  ])('[G05] does not find a call for the buttons %j', (buttons) => {
     expect(findApprovalCode(buttons)).toBeNull();
   });
 });

@@ -4,12 +4,12 @@ import type { WaitingApproval } from '../asked-call.tsx';
 import { useOperation, useScope } from '../ui/data.tsx';
 import { type ConversationEntry, findPressedButton } from './conversation.ts';
 
-/** Pending calls by the code in their buttons. */
+/** Pending calls, keyed by the code in their buttons. */
 export type PendingQuestions = ReadonlyMap<string, WaitingApproval>;
 
 const APPROVE = /^\/approve (\S+)$/;
 
-/** The code of the call that these buttons decide on; null if they do not decide on any. */
+/** The code of the call about which these buttons decide; null for other buttons. */
 export function findApprovalCode(buttons: readonly Button[]): string | null {
   for (const { data } of buttons) {
     const code = APPROVE.exec(data)?.[1];
@@ -19,8 +19,8 @@ export function findApprovalCode(buttons: readonly Button[]): string | null {
 }
 
 /**
- * The calls that the questions of a chat refer to. The calls are requested again after every
- * message while a question is open, because the message may be the question itself or reflect a
+ * The calls to which the questions in a chat refer. While a question is open, the calls are
+ * requested again after every message. The message may be the question itself, or the result of a
  * decision made elsewhere.
  */
 export function useQuestions(entries: readonly ConversationEntry[]): PendingQuestions {
@@ -37,7 +37,7 @@ export function useQuestions(entries: readonly ConversationEntry[]): PendingQues
   }, [open, known]);
 }
 
-/** The codes of questions in the chat that no button press has answered. */
+/** The codes of questions in the chat that have not been answered by a button press. */
 function listOpenCodes(entries: readonly ConversationEntry[]): readonly string[] {
   return entries.flatMap((entry) => {
     const code = entry.kind === 'answer' ? findApprovalCode(entry.buttons) : null;

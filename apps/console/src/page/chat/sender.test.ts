@@ -6,7 +6,7 @@ type Reply = Response | 'unreachable';
 const ok = () => Response.json({ outcome: { kind: 'accepted' }, at: 7 });
 const status = (code: number, error = 'no') => Response.json({ error }, { status: code });
 
-/** A sender whose gateway replies with the responses in a list. */
+/** A sender whose gateway replies with the responses in a list, one after another. */
 function scene(replies: Reply[], hold = false) {
   const sent: string[] = [];
   const heard: [string, DeliveryState][] = [];
@@ -32,7 +32,7 @@ function scene(replies: Reply[], hold = false) {
 const message = (id: string) => ({ id, text: 'hello', at: 1 });
 
 describe('sending', () => {
-  it('[D01] resends with the same id until the gateway has accepted it', async () => {
+  it('[D01] sends the message again with the same id until the gateway has accepted it', async () => {
     const { sender, sent, states, settle } = scene(['unreachable', status(503), 'unreachable']);
     sender.send(message('a'));
     await settle();
@@ -44,7 +44,7 @@ describe('sending', () => {
     ['of itself', ['old'], undefined],
     ['that it was not replaced', [], true],
   ])(
-    '[U08] reports the outcome of a message that should replace another one: %s',
+    '[U08] reports the outcome of a message that was meant to replace another one: %s',
     async (_what, replaced, isNew) => {
       const reply = Response.json({ outcome: { kind: 'accepted', replaced }, at: 7 });
       const { sender, heard, settle } = scene([reply]);
@@ -72,7 +72,7 @@ describe('sending', () => {
     expect(sent).toEqual(['a', 'stop']);
   });
 
-  it('skips the pause when the gateway is back', async () => {
+  it('ends the pause early when the gateway is back', async () => {
     const { sender, sent, settle } = scene(['unreachable'], true);
     sender.send(message('a'));
     await settle();

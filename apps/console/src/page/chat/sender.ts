@@ -7,11 +7,13 @@ export interface Sender {
   send(message: UnsentMessage): void;
   /** Sends immediately, ahead of queued messages; for `/stop` and approvals. */
   overtake(message: UnsentMessage): void;
-  /** Ends the current pause because the gateway is back. */
+  /** Ends the current pause early because the gateway is back. */
   retryNow(): void;
 }
 
-/** Called when the state of a message changes; `at` is the gateway's time for it. */
+/**
+ * Called when the state of a message changes; `at` is the time that the gateway recorded for it.
+ */
 export type DeliveryListener = (id: string, delivery: DeliveryState, at?: number) => void;
 
 /** External dependencies of the sender. */
@@ -19,7 +21,7 @@ export interface SenderDeps {
   readonly base: string;
   /** `fetch` with this browser's session. */
   readonly request: (path: string, init: RequestInit) => Promise<Response>;
-  /** Posts a form and reports how much of it was sent. */
+  /** Posts a form and reports how much of it has been sent. */
   readonly upload: (
     path: string,
     form: FormData,
@@ -36,15 +38,19 @@ type SendAttempt =
   | 'again'
   | 'signed-out';
 
-/** The first pause after a failure, in ms; it doubles up to the maximum. */
+/**
+ * The first pause after a failure, in ms; each further pause is twice as long, up to the maximum.
+ */
 const FIRST_PAUSE_MS = 300;
 const MAX_PAUSE_MS = 5_000;
-/** A request without an answer for this long counts as failed, in ms; sending again is harmless. */
+/**
+ * A request without an answer for this long (ms) counts as failed; it is harmless to send it again.
+ */
 const TIMEOUT_MS = 20_000;
 
 /**
- * Creates a sender. Sending the same id again is harmless (D01), so every uncertain result leads to
- * another attempt.
+ * Creates a sender. Sending a message again with the same id is harmless (D01), so every uncertain
+ * result leads to another attempt.
  */
 export function createSender(deps: SenderDeps): Sender {
   const queue: UnsentMessage[] = [];
@@ -65,7 +71,7 @@ export function createSender(deps: SenderDeps): Sender {
           resolve();
         };
         waiting.add(resume);
-        // Without a session, retrying is pointless: the page asks the person to sign in.
+        // Without a session, retrying is pointless, so the page asks the person to sign in.
         if (attempt === 'again') deps.pause(resume, pause);
       });
     }
@@ -97,14 +103,14 @@ export function createSender(deps: SenderDeps): Sender {
 
 async function postMessage(deps: SenderDeps, message: UnsentMessage): Promise<SendAttempt> {
   const { base, request } = deps;
-  const { id, text, replaces, chat = 'main', files } = message;
+  const { id, text, replaces, quotes, chat = 'main', files } = message;
   const path = `${base}/messages?chat=${chat}`;
   try {
     if (files !== undefined) return addReplaceNote(await postFiles(deps, message, path), message);
     const response = await request(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id, text, replaces }),
+      body: JSON.stringify({ id, text, replaces, quotes }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     return addReplaceNote(
@@ -116,7 +122,7 @@ async function postMessage(deps: SenderDeps, message: UnsentMessage): Promise<Se
   }
 }
 
-/** Marks a message that was intended to replace another one but did not. */
+/** Marks a message that was meant to replace another one but did not. */
 function addReplaceNote(attempt: SendAttempt, { replaces }: UnsentMessage): SendAttempt {
   if (typeof attempt !== 'object' || attempt.delivery.kind !== 'sent') return attempt;
   if (replaces === undefined || attempt.hasReplaced) return attempt;
@@ -126,7 +132,8 @@ function addReplaceNote(attempt: SendAttempt, { replaces }: UnsentMessage): Send
 const LOST = 'Its files are no longer in this browser. Add them again.';
 
 /**
- * Sends a message and its files in one request, so that either everything arrives or nothing does.
+ * Sends a message and its files in one request, so that they arrive either completely or not at
+ * all.
  */
 async function postFiles(
   { upload, files, listener }: SenderDeps,
@@ -151,10 +158,10 @@ export function readAnswer(
 ): SendAttempt {
   const { outcome, at, error } = body;
   if (status === 401) return 'signed-out';
-  // Overload and shutdown are both temporary.
+  // Both overload and shutdown are temporary.
   if (status >= 500 || status === 408 || status === 429) return 'again';
   if (status >= 400) {
-    const reason = error ?? `The gateway refused it (${status}).`;
+    const reason = error ?? `The gateway refused the message (${status}).`;
     return { delivery: { kind: 'refused', reason } };
   }
   if (outcome?.kind === 'refused' || outcome?.kind === 'ignored') {
@@ -162,24 +169,26 @@ export function readAnswer(
   }
   const delivery = {
     kind: 'sent',
-    // A command followed by a message, as in `/new plan a picnic`, is shown as a message.
+    // A command followed by text, such as `/new plan a picnic`, is shown as a message.
     outcome: outcome?.kind === 'command' && outcome.continues !== true ? 'command' : null,
   } as const;
   const hasReplaced = outcome?.kind !== 'accepted' || (outcome.replaced ?? []).length > 0;
   return { delivery, hasReplaced, ...(at !== undefined && { at }) };
 }
 
-/** A message not yet confirmed by the gateway. */
+/** A message that the gateway has not confirmed yet. */
 export interface UnsentMessage {
   readonly id: string;
   readonly text: string;
   readonly at: number;
-  /** The chat of the message; absent for the first chat. */
+  /** The chat that contains the message; absent for the first chat. */
   readonly chat?: string | undefined;
-  /** Descriptions of the message's files, whose bytes are in the file store. */
+  /** Descriptions of the message's files; the file store contains their bytes. */
   readonly files?: readonly WebFile[] | undefined;
-  /** The id of the last message, which this one replaces, taking over its files. */
+  /** The id of the last message, which this message replaces; its files are kept. */
   readonly replaces?: string | undefined;
+  /** The id of the entry to which `/rewind` returns. */
+  readonly quotes?: string | undefined;
 }
 
 /** Stores unconfirmed messages so that they survive a reload or a closed tab. */
@@ -194,7 +203,7 @@ const PREFIX = 'parley.unsent.';
 
 /**
  * Uses one key per message, so that two tabs cannot overwrite each other's messages. Never throws:
- * if the storage is full, the message is not stored.
+ * if the browser's storage is full, the message is not stored.
  */
 export function createUnsentStore(storage: Storage): UnsentStore {
   return {
@@ -209,8 +218,8 @@ export function createUnsentStore(storage: Storage): UnsentStore {
       try {
         storage.setItem(PREFIX + message.id, JSON.stringify(message));
       } catch {
-        // The message exceeds the browser's quota (5 MB): it is still sent, but would not survive a
-        // reload.
+        // The message exceeds the browser's quota (5 MB). It is still sent, but it would not
+        // survive a reload.
       }
     },
     remove: (id) => storage.removeItem(PREFIX + id),
@@ -219,9 +228,9 @@ export function createUnsentStore(storage: Storage): UnsentStore {
 
 function parseUnsent(json: string | null): UnsentMessage | null {
   try {
-    const { id, text, at, chat, files, replaces } = JSON.parse(json ?? 'null') ?? {};
+    const { id, text, at, chat, files, replaces, quotes } = JSON.parse(json ?? 'null') ?? {};
     const sound = typeof id === 'string' && typeof text === 'string' && typeof at === 'number';
-    return sound ? { id, text, at, chat, files, replaces } : null;
+    return sound ? { id, text, at, chat, files, replaces, quotes } : null;
   } catch {
     return null;
   }

@@ -39,7 +39,7 @@ describe('marks for a stopped answer', () => {
       [mine('q', 'what does /stop do?'), answer('a', '<p>Stopped.</p>', 't')],
       [],
     ],
-  ])('[U08] are reduced to one: %s', (_, entries, hidden) => {
+  ])('[U08] leaves only one mark for a stopped answer: %s', (_, entries, hidden) => {
     expect([...findStopMarks(entries, COMMANDS).hidden]).toEqual(hidden);
   });
 });

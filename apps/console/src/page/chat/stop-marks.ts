@@ -1,11 +1,11 @@
 import { type CommandHint, findCommand } from './composer-keys.ts';
 import type { ConversationEntry } from './conversation.ts';
 
-/** The redundant marks of stopped turns. */
+/** Marks of stopped turns that are redundant. */
 export interface StopMarks {
   /**
-   * Ids of entries that repeat what the answer already says: `/stop`, and the notice that confirms
-   * it.
+   * The ids of entries that repeat what the answer already shows: `/stop`, and the notice that
+   * confirms it.
    */
   readonly hidden: ReadonlySet<string>;
   /**
@@ -19,8 +19,8 @@ export interface StopMarks {
 const STOPPED_ANSWER = /<em>Stopped\.<\/em><\/p>\s*$/;
 const STOPPED_NOTICE = /^<p>Stopped\.<\/p>\s*$/;
 /**
- * The maximum distance between the notice and the end of the answer, which are stored one after the
- * other in either order.
+ * The maximum distance between the notice and the end of the answer, which are stored in quick
+ * succession in either order.
  */
 const NEAR = 2;
 

@@ -1,6 +1,6 @@
 /**
- * Text that was typed but not saved when its page was left, and the version of the file it was
- * based on.
+ * Text that was typed but not saved before its page was left, and the version of the file on which
+ * it is based.
  */
 export interface FileDraft {
   readonly base: { readonly print: string | null; readonly text: string };
@@ -29,7 +29,7 @@ export function storeDraft(name: string, draft: FileDraft | null): void {
       localStorage.setItem(toDraftKey(name), JSON.stringify([base.print, base.text, text]));
     }
   } catch {
-    // The storage is full. The page is closing, so this cannot be reported.
+    // The browser's storage is full. The page is closing, so this cannot be reported.
   }
 }
 

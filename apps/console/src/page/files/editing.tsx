@@ -17,8 +17,8 @@ interface EditingProps {
 }
 
 /**
- * A file's editor and its actions. The typed text is kept, whatever happens to the file in the
- * meantime.
+ * A file's editor and the actions for the file. The typed text is kept, regardless of what happens
+ * to the file in the meantime.
  */
 export function Editing({ file, work }: EditingProps): VNode {
   const { name } = file;
@@ -53,7 +53,7 @@ export function Editing({ file, work }: EditingProps): VNode {
             name={`Remove ${name}`}
             look="is-grave"
             confirm="Remove it"
-            question="The agent can no longer read it. Its history stays, so you can restore it."
+            question="The agent can no longer read it. Its history is kept, so you can restore it."
             onPress={() => work.run(() => saveFile(name, { base: file.print, text: null }))}
           />
         )}
@@ -70,9 +70,9 @@ function getDraftBase({ print, text }: OpenFile): FileDraft['base'] {
 }
 
 /**
- * The name under which a file's draft is kept. It includes the agent, because several agents have
- * files of the same name, and stays fixed while the file is shown: the draft is written when the
- * view changes.
+ * The name under which a file's draft is kept. The name includes the agent, because several agents
+ * have files with the same name. It stays fixed while the file is shown, because the draft is
+ * written when the view changes.
  */
 function useDraftName(name: string): string {
   const { chosen } = useContext(AgentsHere);
@@ -80,14 +80,14 @@ function useDraftName(name: string): string {
 }
 
 /**
- * The text in the editor, and the version of the file it is based on. A draft from an earlier visit
- * is restored.
+ * The text in the editor, and the version of the file on which it is based. A draft from an earlier
+ * visit is restored.
  */
 function useTypedText(file: OpenFile, onSave: () => void) {
   const { name } = file;
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<TextEditor>();
-  /** The saved text that has not been read back from the file yet. */
+  /** The text that was saved but has not been read back from the file yet. */
   const sent = useRef<string | null>(null);
   const owned = useDraftName(name);
   const [draft] = useState(() => readDraft(owned));
@@ -124,7 +124,7 @@ function useTypedText(file: OpenFile, onSave: () => void) {
   useEffect(() => {
     if (file.print === base.print) return;
     const known = sent.current ?? base.text;
-    // Text typed since then is kept; a secret that was typed is masked from now on.
+    // Text typed since then is kept. A secret that was typed is masked from now on.
     if (editor.current?.text() === known) take();
     else if (sent.current !== null) setBase({ print: file.print, text: sent.current });
     sent.current = null;
@@ -139,13 +139,13 @@ interface OvertakenNoteProps {
   readonly onTake: () => void;
 }
 
-/** The file was changed by someone else during editing. */
+/** Someone else changed the file while it was being edited. */
 function OvertakenNote({ file, onOverwrite, onTake }: OvertakenNoteProps): VNode {
   return (
     <section class="card" aria-label="The file has changed">
       <p>
-        <b>The file has changed since you opened it.</b> Your version is in the editor; the other
-        one stays in the history if you overwrite it.
+        <b>The file has changed since you opened it.</b> Your version is in the editor. If you
+        overwrite the other version, it stays in the history.
       </p>
       <details>
         <summary>Current version</summary>
@@ -175,6 +175,6 @@ async function saveFile(
   if (answer.value.kind === 'outdated') {
     return { text: 'Not saved: the file changed in the meantime.', isTrouble: true };
   }
-  const text = order.text === null ? 'Removed.' : 'Saved. It applies from the next message.';
+  const text = order.text === null ? 'Removed.' : 'Saved. It applies from the next message on.';
   return { text, isTrouble: false };
 }

@@ -14,7 +14,7 @@ interface SheetProps {
   readonly version: string | undefined;
 }
 
-/** One file with its token cost, readers, editor and history. */
+/** A file with its token cost, readers, editor and history. */
 export function FileSheet({ name, facts, version }: SheetProps): VNode {
   const data = useOperation('files/open', { name });
   const work = useActionRunner();
@@ -39,7 +39,8 @@ export function FileSheet({ name, facts, version }: SheetProps): VNode {
 
 function Facts(file: ShownFile): VNode {
   const { tokens, isPromptFile, problem } = file;
-  const cost = tokens === 0 ? 'Empty: it costs nothing' : `About ${formatAmount(tokens)} tokens`;
+  const cost =
+    tokens === 0 ? 'Empty: it does not cost anything' : `About ${formatAmount(tokens)} tokens`;
   const use = isPromptFile ? 'can become part of a prompt' : 'read only when the agent opens it';
   return (
     <>
@@ -61,7 +62,7 @@ function FileBody({ file, work }: BodyProps): VNode {
     return (
       <>
         <p>
-          SOUL.md changes through proposals. See <a href={toHref('soul')}>Soul</a>.
+          SOUL.md is changed through proposals. See <a href={toHref('soul')}>Soul</a>.
         </p>
         <OutsideText as="pre" look="layer-text">
           {file.text}

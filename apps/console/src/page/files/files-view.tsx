@@ -12,7 +12,7 @@ import { describeReaders } from './readers.ts';
 type FileList = OutputOf<'files/list'>;
 
 /**
- * The Markdown files of the workspace: what the agent reads, who may see it, and an editor (U03,
+ * The Markdown files in the workspace: what the agent reads, who may see it, and an editor (U03,
  * W07).
  */
 export function FilesView({ args: [name, version] }: Route): VNode {
@@ -79,7 +79,7 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
   );
 }
 
-/** Opens an empty editor under a name; saving creates the file. */
+/** Opens an empty editor for the given name; saving creates the file. */
 function NewFile(): VNode {
   const [name, setName] = useState('');
   const onSubmit = (event: Event): void => {

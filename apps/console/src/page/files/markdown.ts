@@ -1,9 +1,9 @@
 import { StreamLanguage, type StreamParser } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 
-/** The parser's state at a line. */
+/** The parser's state at the beginning of a line. */
 interface ParserState {
-  /** `front` is the front matter at the top of the file, between two lines of ---. */
+  /** `front` is the front matter at the top of the file, between two lines with ---. */
   within: 'top' | 'front' | 'text' | 'code' | 'comment';
 }
 
@@ -42,7 +42,7 @@ function readThroughComment(stream: Stream, place: ParserState): string {
   return 'comment';
 }
 
-/** The token of a line, recognized by its beginning; undefined for plain text. */
+/** The token type of a line, recognized by its beginning; undefined for plain text. */
 function readLineToken(stream: Stream, place: ParserState): string | undefined {
   const isRule = stream.match(/^---\s*$/, false) !== null;
   if (place.within === 'top') place.within = isRule ? 'front' : 'text';
@@ -66,5 +66,5 @@ function readLineToken(stream: Stream, place: ParserState): string | undefined {
   return stream.match(/^\s*(?:[-*+]|\d{1,3}[.)])\s/) || stream.match(/^>\s?/) ? 'list' : undefined;
 }
 
-/** Markdown for the editor, whose lines are paragraphs. */
+/** Markdown for the editor, in which each line is a paragraph. */
 export const MARKDOWN = [StreamLanguage.define(PARSER), EditorView.lineWrapping];

@@ -2,7 +2,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 
 export type ShownFile = OutputOf<'files/list'>['files'][number];
 
-/** Who may read a file, described for people. */
+/** Describes for people who may read a file. */
 export function describeReaders({ readers, chat }: ShownFile): string {
   if (readers === 'conversation') return chat === undefined ? 'one chat only' : `${chat} alone`;
   return readers === 'owner' ? 'owner only' : 'everyone';

@@ -19,7 +19,7 @@ interface ModeProps {
   readonly mode: Mode;
   readonly onChoose: (mode: Mode) => void;
   /**
-   * Whether to hide the label visually because the value is self-explanatory; screen readers still
+   * Whether to hide the label visually, because the value is self-explanatory. Screen readers still
    * read the label.
    */
   readonly isLabelHidden?: boolean;
@@ -32,7 +32,7 @@ export function ModeChoice({ mode, onChoose, isLabelHidden }: ModeProps): VNode 
       <span class={isLabelHidden ? 'visually-hidden' : ''}>Mode</span>
       <select
         class="field"
-        title="Agent uses tools, Ask only reads and answers, Plan writes a plan first"
+        title="Agent uses tools, Ask only reads and answers, and Plan writes a plan first"
         value={mode}
         onChange={({ currentTarget: { value } }) => {
           const [to] = MODES.find(([one]) => one === value) ?? [];
@@ -84,7 +84,7 @@ function toModelName(usualModel: string): string {
   return usualModel.split(/ at |: |; /)[0] ?? usualModel;
 }
 
-/** A model without its provider, unless two models would then have the same name. */
+/** A model name without its provider, unless two models would then have the same name. */
 function shortenModelName(model: string, all: readonly string[]): string {
   const [, name = model] = /^[^/]+\/(.+)$/.exec(model) ?? [];
   return all.some((one) => one !== model && one.endsWith(`/${name}`)) ? model : name;
@@ -95,13 +95,13 @@ interface AnsweringProps {
   readonly id: string | null;
   /** Changes with every message, because a message may be `/mode` or `/model`. */
   readonly round: number;
-  /** The model from the settings, described in one sentence. */
+  /** A sentence that describes the model from the settings. */
   readonly usualModel: string;
-  /** Sends a command, the only way to change a chat that has no conversation yet. */
+  /** Sends a command, which is the only way to change a chat that has no conversation yet. */
   readonly onCommand: (command: string) => void;
 }
 
-/** The mode and model of a chat, beside its composer. */
+/** The mode and model of a chat, shown beside its composer. */
 export function Answering({ id, round, usualModel, onCommand }: AnsweringProps): VNode {
   return (
     <DataScope key={id}>

@@ -2,7 +2,7 @@ import type { WebChat } from '@parley/channels/web';
 import type { InputOf } from '@parley/gateway/operations';
 import type { ListedConversation } from './rows.ts';
 
-/** The marks of a new inbox, in the format of `conversations/begin-inbox`. */
+/** The marks for a new inbox, in the format of `conversations/begin-inbox`. */
 type BrowserMarks = InputOf<'conversations/begin-inbox'>;
 
 /** The storage keys under which earlier versions of the page kept the marks in this browser. */
@@ -22,7 +22,10 @@ interface KnownConversations {
   readonly chats: readonly WebChat[];
 }
 
-/** The marks still stored in this browser, by conversation id; null if there are none. */
+/**
+ * The marks that are still stored in this browser, keyed by conversation id; null if there are
+ * none.
+ */
 export function readBrowserMarks(
   storage: Pick<Storage, 'getItem'>,
   { conversations, chats }: KnownConversations,

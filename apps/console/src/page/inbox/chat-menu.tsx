@@ -12,15 +12,15 @@ import type { InboxRow } from './rows.ts';
 
 export interface ChatMenuProps {
   readonly state: InboxState;
-  /** Whether a chat of this page is shown, rather than a conversation on another channel. */
+  /** Whether a chat on this page is shown, rather than a conversation on another channel. */
   readonly isChat: boolean;
   readonly clearContext: () => void;
-  /** Shows the chat of the page without the deleted messages. */
+  /** Shows the chat on the page without the deleted messages. */
   readonly restart: () => void;
   readonly row: InboxRow | null;
 }
 
-/** The menu items of the current chat, in a popover. */
+/** The current chat's menu items, in a popover. */
 export function ChatMenu(props: ChatMenuProps): VNode {
   const { state, isChat, clearContext, row } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -66,7 +66,7 @@ interface ItemsProps {
   readonly close: () => void;
 }
 
-/** Pins, renames, archives or marks a conversation in its reader's inbox. */
+/** Pins, renames, archives or marks a conversation in the reader's inbox. */
 function MarkItems({ row, state, close }: ItemsProps): VNode {
   const [isNamed, setNamed] = useState(false);
   const { outcome, run } = useActionRunner();
@@ -86,7 +86,7 @@ function MarkItems({ row, state, close }: ItemsProps): VNode {
     setNamed(false);
   };
   const markUnread = (): void => {
-    // Leaves the conversation, because the open one is immediately marked as read.
+    // Leaves the conversation, because an open conversation is immediately marked as read.
     location.hash = toHref('conversations');
     change('conversations/mark-unread', { id });
   };
@@ -101,7 +101,7 @@ function MarkItems({ row, state, close }: ItemsProps): VNode {
           <input
             class="field"
             name="name"
-            aria-label="Name of the chat"
+            aria-label="Chat name"
             maxLength={80}
             defaultValue={title}
             autofocus

@@ -28,9 +28,12 @@ describe('search words', () => {
     ['Ann', '', false],
     ['Ann', ' ?! ', false],
     ['', 'ann', false],
-  ])('[U08] requires all words of a search in a title: "%s" for "%s"', (title, asked, isFound) => {
-    expect(hasAllWords(title, asked)).toBe(isFound);
-  });
+  ])(
+    '[U08] finds a title only if it contains all search words: "%s" for "%s"',
+    (title, asked, isFound) => {
+      expect(hasAllWords(title, asked)).toBe(isFound);
+    },
+  );
 
   it('[U08] marks words without changing the text, whatever it contains', () => {
     fc.assert(

@@ -1,25 +1,27 @@
-/** A piece of a text, and whether it matches the search. */
+/** A piece of text, and whether it matches the search. */
 export interface HighlightPiece {
   readonly text: string;
   readonly isHit: boolean;
 }
 
 /**
- * A letter or text in the form the search compares: in lower case, without accents, and `ß` as
- * `ss`.
+ * A letter or text in the form that the search compares: in lower case, without accents, and with
+ * `ß` as `ss`.
  */
 export function foldLetter(letter: string): string {
   return letter.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
 }
 
-/** The words of a search in the form in which texts are compared. */
+/** The words of a search in the form that the search compares. */
 function searchWords(asked: string): readonly string[] {
   return (asked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map(foldedText).filter((word) => word !== '');
 }
 
 const foldedText = (text: string): string => [...text].map(foldLetter).join('');
 
-/** Whether a text contains every word of a search; a search without words finds nothing. */
+/**
+ * Whether a text contains every word of a search; a search without words does not find anything.
+ */
 export function hasAllWords(text: string, asked: string): boolean {
   const words = searchWords(asked);
   const compared = foldedText(text);
@@ -27,8 +29,8 @@ export function hasAllWords(text: string, asked: string): boolean {
 }
 
 /**
- * Splits a text into pieces, marking the search words as hits. The joined pieces are the original
- * text.
+ * Splits text into pieces and marks the search words as hits. Joined together, the pieces are the
+ * original text.
  */
 export function highlightMatches(text: string, asked: string): readonly HighlightPiece[] {
   const letters = [...text];

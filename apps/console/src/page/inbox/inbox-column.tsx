@@ -30,7 +30,7 @@ const TYPING_PAUSE_MS = 200;
 
 export interface ColumnProps {
   readonly route: Route;
-  /** The open chat of the page. */
+  /** The chat that is open on the page. */
   readonly chat: string;
   readonly isOnline: boolean;
   readonly state: InboxState;
@@ -98,7 +98,7 @@ function InboxColumnContent(props: ColumnProps): VNode {
   );
 }
 
-/** The rows, and the row of the current conversation. */
+/** The rows, and the current conversation's row. */
 function useInboxRows({ route, chat, isOnline, state }: ColumnProps) {
   const data = useGrowing('conversations/list', {}, 'live', readList, ({ id }) => id);
   const chats = useData<readonly WebChat[]>(
@@ -163,7 +163,7 @@ function SearchField({ onAsk }: { readonly onAsk: (text: string) => void }): VNo
 
 interface FiltersProps {
   readonly all: readonly InboxRow[];
-  /** The rows of the selected channel, which the other filters count. */
+  /** The rows of the selected channel, on which the other filters are based. */
   readonly ofChannel: readonly InboxRow[];
   readonly filter: { value: RowFilter };
   readonly channel: { value: string };

@@ -6,12 +6,12 @@ import { formatAmount } from '../ui/format.ts';
 import { List, ShowData } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 
-/** How many of the newest messages are searched for one that has a trace. */
+/** How many of the newest messages are searched for one with a trace. */
 const NEWEST = 10;
 
 interface LastProps {
   readonly id: string;
-  /** Whether to show its prompt instead of its trace. */
+  /** Whether to show the prompt instead of the trace. */
   readonly isPrompt: boolean;
 }
 
@@ -20,7 +20,7 @@ export function LastMessageView({ id, isPrompt }: LastProps): VNode {
   const newest = useOperation('conversations/messages', { id, limit: NEWEST }, 'live');
   const messages = newest.value?.messages ?? [];
   const message = messages.findLast(({ why }) => why !== null)?.why ?? null;
-  // Parts of answers name their turn.
+  // The parts of an answer contain the id of their turn.
   const turn =
     messages.findLast(({ why, direction }) => direction === 'out' && why !== null)?.why ?? null;
   const isKnown = (isPrompt ? turn : message) !== null;
@@ -63,7 +63,7 @@ interface SummaryProps {
   readonly prompt: OutputOf<'prompts/show'>;
 }
 
-/** The sections of a request that consist of messages; the others summarize layers. */
+/** The sections of a request that consist of messages; the other sections summarize layers. */
 const MESSAGE_SECTIONS: ReadonlySet<string> = new Set(['history', 'message']);
 
 /** Shows the size of a prompt and each of its layers. */

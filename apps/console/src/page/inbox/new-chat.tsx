@@ -5,7 +5,7 @@ import { createRandomId } from '../gateway.ts';
 import { toHref } from '../route.ts';
 import { Icon } from '../ui/icon.tsx';
 
-/** Starts another chat; when there are several agents, the person chooses one. */
+/** Starts another chat. If there are several agents, the person chooses one. */
 export function NewChat(): VNode {
   const box = useRef<HTMLElement>(null);
   const { all } = useContext(AgentsHere);

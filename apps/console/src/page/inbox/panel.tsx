@@ -28,7 +28,7 @@ import { formatConversationLabel } from './rows.ts';
 
 const TABS = ['Details', 'People', 'Why', 'Prompt', 'Files'] as const;
 
-/** The panel's tabs about the last message that has a trace. */
+/** The panel tabs for the last message that has a trace. */
 const ABOUT_LAST: readonly (typeof TABS)[number][] = ['Why', 'Prompt'];
 
 interface PanelProps {
@@ -39,7 +39,8 @@ interface PanelProps {
 }
 
 /**
- * The panel beside a conversation: its mode, model, spending, people, files and latest activity.
+ * The panel beside a conversation. It shows the mode, model, spending, people, files and latest
+ * activity.
  */
 export function ConversationPanel({ id, title, state }: PanelProps): VNode {
   const tab = useSignal<(typeof TABS)[number]>('Details');

@@ -64,7 +64,7 @@ function PersonCard({ person: one }: { readonly person: Person }): VNode {
   );
 }
 
-/** Today's usage, with the limit if there is one. */
+/** Today's usage, and the limit if there is one. */
 export function describeUsedToday({ today, cap }: Pick<Person, 'today' | 'cap'>): string {
   const { tokens, costUsd } = today;
   const money = costUsd > 0 ? ` (${formatMoney(costUsd)})` : '';

@@ -8,7 +8,6 @@ import type { ListedConversation } from './rows.ts';
 const positionOf = ({ newest, newestPart }: ListedConversation): string =>
   `${newest} ${newestPart}`;
 
-/** Marks the current conversation as read. */
 export function useReadMark(shown: ListedConversation | undefined): void {
   const { refresh } = useScope();
   const position = shown?.isNew === true ? positionOf(shown) : null;
@@ -20,7 +19,7 @@ export function useReadMark(shown: ListedConversation | undefined): void {
 }
 
 interface InboxBeginning {
-  /** Null until the reader's identity has been loaded. */
+  /** Null until it is known who the reader is. */
   readonly list: {
     readonly conversations: readonly ListedConversation[];
     readonly isKnownReader: boolean;
@@ -29,8 +28,8 @@ interface InboxBeginning {
 }
 
 /**
- * Creates a person's inbox on their first visit and transfers, once, the marks stored in this
- * browser.
+ * Creates a person's inbox on their first visit and transfers the marks stored in this browser,
+ * which happens only once.
  */
 export function useInboxBeginning({ list, chats }: InboxBeginning): void {
   const { refresh } = useScope();
@@ -42,7 +41,7 @@ export function useInboxBeginning({ list, chats }: InboxBeginning): void {
     isBegun.current = true;
     if (kept === null && isKnownReader) return;
     void orderOperation('conversations/begin-inbox', kept ?? {}).then((failed) => {
-      // Marks that are refused stay in the browser, and the next visit retries.
+      // Marks that are refused stay in the browser, and the next visit tries again.
       if (failed === undefined) dropBrowserMarks(localStorage, chats);
       refresh();
     });

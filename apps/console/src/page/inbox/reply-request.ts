@@ -11,8 +11,8 @@ export type ReplyRequest = Pick<
 >;
 
 /**
- * The request for a reply: the previous request if the text is the same, otherwise a request with a
- * new id, because the gateway would ignore another text under a known id.
+ * The request for a reply. It is the previous request if the text is the same. Otherwise it has a
+ * new id, because the gateway would ignore different text under a known id.
  */
 export function requestFor(
   reply: Omit<ReplyRequest, 'requestId'>,

@@ -23,7 +23,8 @@ type ConversationReport = OutputOf<'conversations/show'>;
 const UNNAMED = 'The owner';
 
 /**
- * The channel where no person reads a reply, because programs wait for the answer to their request.
+ * The channel on which a reply is not read by a person, because programs wait for the answer to
+ * their request.
  */
 const PROGRAMS = 'api';
 
@@ -83,7 +84,10 @@ const VOICES = [
   ['self', () => 'As myself'],
 ] as const;
 
-/** The reply being written to a conversation, which is sent once however often it is retried. */
+/**
+ * The reply that is being written to a conversation. It is sent only once, even after several
+ * attempts.
+ */
 function useReply({ id, newest }: Pick<ConversationReport, 'id' | 'newest'>) {
   const { outcome, run } = useActionRunner();
   const { isBusy } = useScope();
@@ -107,7 +111,7 @@ function useReply({ id, newest }: Pick<ConversationReport, 'id' | 'newest'>) {
       if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
       last.current = null;
       forgetRequest(id);
-      // Text typed in the meantime is the beginning of another reply.
+      // Text typed in the meantime starts another reply.
       if (typed.current === text) write('');
       return undefined;
     });

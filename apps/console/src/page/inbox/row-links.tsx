@@ -74,7 +74,7 @@ function RowFace({ title, channel }: { readonly title: string; readonly channel:
   );
 }
 
-/** The most urgent state of a row: an approval, then a failure, then running, waiting or new. */
+/** The most urgent state of a row, in this order: approval, failure, running, waiting, new. */
 function RowMark({ row }: { readonly row: InboxRow }): VNode | null {
   const { state, waiting, hasFailed, isTakenOver, isNew } = row;
   if (state === 'asks') return <b class="mark is-asks">Approval</b>;
@@ -86,7 +86,8 @@ function RowMark({ row }: { readonly row: InboxRow }): VNode | null {
 }
 
 /**
- * Formats a time: the time of day if it was today, the weekday within a week, otherwise the date.
+ * Formats a time as the time of day if it was today, as the weekday if it was within a week, and
+ * otherwise as the date.
  */
 function formatShortTime(at: number): string {
   const now = Date.now();

@@ -33,7 +33,7 @@ const at = (moment: number) =>
   ({ last: { direction: 'in', at: moment, text: '', by: null } }) as const;
 
 describe('the inbox rows', () => {
-  it('[U03] lists each chat of the page once, under its own title, beside conversations of all channels', () => {
+  it('[U03] lists each chat on the page once, under its own title, beside conversations on all channels', () => {
     const web = { channel: 'web', chatId: 'c1', title: 'Owner', isNew: true };
     const own = conversation('w', { ...web, ...at(5) });
     const rows = listInboxRows({
@@ -72,7 +72,7 @@ describe('the inbox rows', () => {
     ]);
   });
 
-  it('[U08] omits the names of older conversations, which the search and the palette find', () => {
+  it('[U08] omits the names of older conversations, which the search and the palette still find', () => {
     const named = { isPinned: false, isArchived: false };
     const marks = [
       { ...named, id: 'a', title: 'Bakery' },

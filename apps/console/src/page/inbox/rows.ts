@@ -6,22 +6,22 @@ export type ListedConversation = ConversationList['conversations'][number];
 /** The name, pin and archive state of a conversation in the reader's inbox. */
 export type Mark = ConversationList['marks'][number];
 
-/** A row of the inbox: a conversation of any channel, or a chat of this page. */
+/** A row in the inbox: a conversation on any channel, or a chat on this page. */
 export interface InboxRow {
   readonly id: string;
-  /** A chat of the page without any messages, and therefore without a conversation. */
+  /** A chat on the page without messages, and therefore without a conversation. */
   readonly isEmpty: boolean;
-  /** The conversation is older than all conversations in the list; only its chat is known. */
+  /** The conversation is older than all conversations in the list, so only its chat is known. */
   readonly isOnlyChat: boolean;
-  /** The chat of this page; null if the conversation is on another channel. */
+  /** The chat on this page; null if the conversation is on another channel. */
   readonly chat: string | null;
   readonly title: string;
   /** The title that the reader chose; null if the conversation has its original title. */
   readonly name: string | null;
   readonly channel: string;
   /**
-   * The channel's display name, with the account and the kind of chat when needed to distinguish
-   * them.
+   * The channel's display name, with the account and the kind of chat if they are needed to
+   * distinguish conversations.
    */
   readonly place: string;
   /** In ms; 0 if the conversation has no messages yet. */
@@ -33,7 +33,7 @@ export interface InboxRow {
   /** The model chosen for this conversation; null for the model in the settings. */
   readonly model: string | null;
   readonly hasFailed: boolean;
-  /** Whether a person has taken over from the agent. */
+  /** Whether a person is leading the conversation instead of the agent. */
   readonly isTakenOver: boolean;
   readonly isNew: boolean;
   readonly isPinned: boolean;
@@ -44,14 +44,14 @@ interface InboxSources {
   readonly conversations: readonly ListedConversation[];
   readonly chats: readonly WebChat[];
   readonly marks: readonly Mark[];
-  /** Whether the list shows only one agent; the empty first chat is then omitted. */
+  /** Whether the list shows only one agent; if so, the empty first chat is omitted. */
   readonly isOfOneAgent: boolean;
 }
 
 const FIRST_CHAT = 'main';
 
 /**
- * All conversations in one list: pinned ones first, then the newest. Each chat of the page appears
+ * All conversations in one list: pinned ones first, then the newest. Each chat on the page appears
  * once.
  */
 export function listInboxRows({
@@ -107,12 +107,12 @@ const QUIET = {
   isOnlyChat: true,
 } satisfies Partial<InboxRow>;
 
-/** A chat of the page whose conversation is further down the list or on another channel. */
+/** A chat on the page whose conversation is further down the list or on another channel. */
 function toChatRow({ id, conversation, title, at }: WebChat, mark: Mark | undefined): InboxRow {
   return { ...QUIET, ...applyRowMark(conversation, title, mark), isEmpty: false, chat: id, at };
 }
 
-/** The chat that the page shows before any message. */
+/** The chat that the page shows before there are any messages. */
 const EMPTY_CHAT: InboxRow = {
   ...QUIET,
   ...{ id: `chat ${FIRST_CHAT}`, chat: FIRST_CHAT, title: 'First chat', name: null, at: 0 },
@@ -136,8 +136,8 @@ export function namedElsewhere(
 }
 
 /**
- * The last message of a conversation. The speaker is named only if the title does not name them: a
- * group member, and the reader in their own chat.
+ * The last message of a conversation. The speaker is named only if the title does not name them.
+ * This is the case for a group member, and for the reader in their own chat.
  */
 function getPreview({ last: { direction, by, text }, channel }: ListedConversation): string {
   if (direction === 'in' && channel === 'web') return `You: ${text}`;
@@ -145,13 +145,14 @@ function getPreview({ last: { direction, by, text }, channel }: ListedConversati
 }
 
 /**
- * The chat of this page that holds a conversation; null if the conversation is on another channel.
+ * The chat on this page that contains a conversation; null if the conversation is on another
+ * channel.
  */
 export function findPageChat({ channel, account, chatId }: ListedConversation): string | null {
   return channel === 'web' && account === 'default' ? chatId : null;
 }
 
-/** The channel, its account when there are several, and the kind of chat. */
+/** The channel, its account if there are several, and the kind of chat. */
 export function formatConversationLabel({
   channel,
   account,

@@ -10,7 +10,9 @@ import { hasAllWords, highlightMatches } from './highlight.ts';
 import { toRowHref } from './row-links.tsx';
 import type { InboxRow } from './rows.ts';
 
-/** A conversation that a search can find by its title; the time and place of older ones are unknown. */
+/**
+ * A conversation that can be found by its title; for older ones, the time and channel are unknown.
+ */
 export type Titled = Pick<InboxRow, 'id' | 'chat' | 'title'> &
   Partial<Pick<InboxRow, 'at' | 'place'>>;
 
@@ -28,7 +30,7 @@ interface ResultsProps {
   readonly chosen: string;
 }
 
-/** Messages and answers that contain all words, newest first. */
+/** The messages and answers that contain all words, newest first. */
 export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
   const again = (answer: SearchAnswer | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
   const keyOf = ({ message }: SearchHit): string => message;
@@ -78,7 +80,7 @@ export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
   );
 }
 
-/** A text with the search words marked. */
+/** Text with the search words marked. */
 function MarkedText({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
   return (
     <>
@@ -95,7 +97,7 @@ function readHits({ hits: items, next }: SearchAnswer) {
 
 interface HitProps {
   readonly hit: SearchHit;
-  /** The title of its conversation in the inbox. */
+  /** The title of the message's conversation in the inbox. */
   readonly title: string;
   readonly asked: string;
   readonly isChosen: boolean;

@@ -5,29 +5,31 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MessageFiles } from '../chat/files.tsx';
 import { type Route, toHref } from '../route.ts';
 import { DataScope, useOperation } from '../ui/data.tsx';
+import { FoldedEntries, type ShownEntry } from '../ui/folded.tsx';
 import { formatDay, formatMoment, formatTimeOfDay } from '../ui/format.ts';
 import { useGrowing } from '../ui/growing.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
 import { OlderButton, OutsideText, ShowData, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 import { ReplyArea } from './reply.tsx';
+import { ReturnTo, RewindNote, type RewindReport } from './rewinding.tsx';
 
 type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
 
 interface TalkProps {
   readonly id: string;
-  /** A message found by a search, and its time; null to show the newest messages. */
+  /** The message to show from a search, and its time; null to show the newest messages. */
   readonly found: { readonly message: string; readonly at: number } | null;
 }
 
 /**
- * A conversation of any channel (U08): `#/conversations/ID`, or
+ * A conversation on any channel (U08): `#/conversations/ID`, or
  * `#/conversations/ID/at/MESSAGE/TIME` for a search result.
  */
 export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): VNode {
   if (id === '') {
     return (
-      // On this page, the list is the main element.
+      // On the page without a conversation, the list is the main element.
       <section class="talk" aria-label="Conversation">
         <p class="nothing">Select a conversation. Reading it doesn't send anything.</p>
       </section>
@@ -56,7 +58,25 @@ function Messages({ id, found }: TalkProps): VNode {
   // Only the first part of an answer is kept, because it already shows the whole answer.
   const messages = [...(data.value ?? [])].sort(compareByTime).filter(isDisplayed);
   const list = useRef<HTMLOListElement>(null);
+  const [report, setReport] = useState<RewindReport | null>(null);
   useScrollPosition(list, messages, found?.message ?? null);
+  const entries = messages.map((message, nth): ShownEntry => {
+    const { id: key, history, direction, state } = message;
+    const node = (
+      <li
+        id={key}
+        tabIndex={-1}
+        class={`said-message is-${direction} is-${state}`}
+        aria-current={key === found?.message ? 'true' : undefined}
+      >
+        {isNewDay(message, messages[nth - 1]) && (
+          <p class="day hint">{formatDay(message.at, Date.now())}</p>
+        )}
+        <Message conversation={id} message={message} onRewound={setReport} />
+      </li>
+    );
+    return { key, state: history === null ? 'beside' : FOLDS[history], node };
+  });
   return (
     <div class="scroller" tabIndex={0} role="region" aria-label="Conversation">
       <div class="column">
@@ -65,21 +85,9 @@ function Messages({ id, found }: TalkProps): VNode {
             <>
               <OlderButton label="Older messages" older={data.older} />
               <ol class="said-list" ref={list} aria-label="Messages">
-                {messages.map((message, nth) => (
-                  <li
-                    key={message.id}
-                    id={message.id}
-                    tabIndex={-1}
-                    class={`said-message is-${message.direction} is-${message.state}`}
-                    aria-current={message.id === found?.message ? 'true' : undefined}
-                  >
-                    {isNewDay(message, messages[nth - 1]) && (
-                      <p class="day hint">{formatDay(message.at, Date.now())}</p>
-                    )}
-                    <Message conversation={id} message={message} />
-                  </li>
-                ))}
+                <FoldedEntries entries={entries} foldIn="li" />
               </ol>
+              {report !== null && <RewindNote report={report} />}
               {found !== null && (
                 <p class="actions">
                   <a class="quiet" href={toHref('conversations', id)}>
@@ -94,6 +102,8 @@ function Messages({ id, found }: TalkProps): VNode {
     </div>
   );
 }
+
+const FOLDS = { now: 'shown', rewound: 'rewound' } as const;
 
 function isDisplayed({ html, files, state, error }: ShownMessage): boolean {
   return (
@@ -112,15 +122,17 @@ function readMessages({ messages: items, next }: OutputOf<'conversations/message
 
 const keyOf = ({ id }: ShownMessage) => id;
 
-/** Sorts by time, with a question before its answer if both were stored in the same millisecond. */
+/**
+ * Sorts by time. A question comes before its answer if both were stored in the same millisecond.
+ */
 function compareByTime(a: ShownMessage, b: ShownMessage): number {
   const order = a.at - b.at || a.direction.localeCompare(b.direction);
   return order || Number(a.id.slice(1)) - Number(b.id.slice(1));
 }
 
 /**
- * Scrolls to the end of the list, or to the search result. The position is kept when older messages
- * are added.
+ * Scrolls to the end of the list, or to the search result. The scroll position is kept when older
+ * messages are added.
  */
 function useScrollPosition(
   list: { readonly current: HTMLOListElement | null },
@@ -145,7 +157,7 @@ function useScrollPosition(
   }, [first, last]);
 }
 
-/** Whether the end of an element is visible, or nearly so. */
+/** Whether the end of an element is visible or almost visible. */
 function isNearlyVisible(element: Element | null | undefined): boolean {
   return element != null && element.getBoundingClientRect().bottom < innerHeight + 100;
 }
@@ -169,10 +181,11 @@ const STATES: Readonly<Record<ShownMessage['state'], string>> = {
 interface MessageProps {
   readonly conversation: string;
   readonly message: ShownMessage;
+  readonly onRewound: (report: RewindReport) => void;
 }
 
 /** A message, rendered as in the chat. */
-function Message({ conversation, message }: MessageProps): VNode {
+function Message({ conversation, message, onRewound }: MessageProps): VNode {
   const { at, direction, state, error, why, text, isNotice } = message;
   const [isAsked, setAsked] = useState(false);
   const who = getWriterName(message);
@@ -188,6 +201,7 @@ function Message({ conversation, message }: MessageProps): VNode {
         {why !== null && (
           <TextButton label="Why" isExpanded={isAsked} onPress={() => setAsked(!isAsked)} />
         )}
+        {message.history === 'now' && <ReturnTo {...{ conversation, message, onRewound }} />}
       </p>
       <MessageBody conversation={conversation} message={message} />
       {error !== null && state !== 'sent' && <OutsideText look="trouble">{error}</OutsideText>}
@@ -209,7 +223,7 @@ function getWriterName({ direction, from, trigger, writtenBy, isNotice }: ShownM
   return direction === 'out' ? 'Answer' : (from ?? `Parley (${trigger})`);
 }
 
-function MessageBody({ conversation, message }: MessageProps): VNode {
+function MessageBody({ conversation, message }: Omit<MessageProps, 'onRewound'>): VNode {
   const { id, direction, text, html, files, state } = message;
   const folder = `/api/conversations/${encodeURIComponent(conversation)}`;
   const number = id.slice(1);
@@ -242,7 +256,7 @@ function toFileKind(kind: string): WebFile['kind'] {
   return KINDS.find((one) => one === kind) ?? 'document';
 }
 
-/** The maximum length of a message in the title of its trace, in characters. */
+/** The maximum length, in characters, of a message in the title of its trace. */
 const FIRST_WORDS = 60;
 
 function WhyLink({ why, text }: { readonly why: string; readonly text: string }): VNode {

@@ -30,7 +30,7 @@ function toLineKey({ at, process, text, facts }: LogLine): string {
   return `${at} ${process} ${text} ${JSON.stringify(facts)}`;
 }
 
-/** Shows seconds, because many lines share a minute. */
+/** Seconds are shown because there are many lines per minute. */
 function formatClockTime(at: number): string {
   const time = new Date(at);
   const clock = time.toLocaleTimeString();
@@ -39,7 +39,7 @@ function formatClockTime(at: number): string {
     : `${time.toLocaleDateString()}, ${clock}`;
 }
 
-/** Facts that the line already shows in another form. */
+/** Fields that the line already shows in another form. */
 const SHOWN = new Set(['conversation', 'turn', 'channel', 'account']);
 
 function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMany: boolean }) {

@@ -22,7 +22,7 @@ const LEVELS: Readonly<Record<LogLevelName, string>> = {
   error: 'Errors',
 };
 
-/** The filter of the lines; an empty field matches everything. */
+/** The filter for the lines; an empty field matches everything. */
 interface LogFilter {
   readonly level: string;
   readonly channel: string;
@@ -31,8 +31,8 @@ interface LogFilter {
 }
 
 /**
- * The log of all reachable processes (U03): `#/logs/LEVEL/CHANNEL/CONVERSATION/TEXT`, with `-` for
- * any.
+ * The log of all reachable processes (U03): `#/logs/LEVEL/CHANNEL/CONVERSATION/TEXT`, where `-`
+ * stands for any value.
  */
 export function LogsView({ args }: Route): VNode {
   const [level = 'info', channel = '', conversation = '', text = ''] = args.map((arg) =>
@@ -48,15 +48,15 @@ export function LogsView({ args }: Route): VNode {
 }
 
 /**
- * The filters, and below them a page of lines: either the newest, which keeps updating, or an older
- * one.
+ * The filters, and below them a page of lines, which is either the newest page, updated
+ * continuously, or an older one.
  */
 function LogPages(filter: LogFilter): VNode {
   const [pages, setPages] = useState<readonly number[]>([]);
   const [follows, setFollows] = useState(true);
   const before = pages.at(-1);
   const given = Object.entries(filter).filter(([, value]) => value !== '');
-  // An address may contain anything; the gateway validates it.
+  // An address may contain anything, so the gateway validates it.
   const query = { ...Object.fromEntries(given), before } as InputOf<'logs/read'>;
   const isLive = follows && before === undefined;
   const data = useOperation('logs/read', query, isLive ? POLL_INTERVAL_MS : undefined);
@@ -131,7 +131,7 @@ function Filters(props: LogFilter & Pick<LogReport, 'channels'>): VNode {
         class="field grow"
         name="conversation"
         aria-label="Conversation"
-        placeholder="Conversation, by its id"
+        placeholder="Conversation (its id)"
         maxLength={700}
         defaultValue={conversation}
       />
@@ -156,12 +156,12 @@ function ReachedProcesses({ processes, unreachable }: LogReport): VNode {
   return (
     <>
       <p class="facts">
-        Lines of {formatCounted(processes.length, 'process', 'processes')} are kept in this data
+        Lines of {formatCounted(processes.length, 'process', 'processes')} are stored in this data
         folder: {processes.join(', ') || 'none; the setting log.keepMegabytes may be 0'}.
       </p>
       {unreachable.length > 0 && (
         <p class="facts" role="status">
-          Not shown, because they run with another data folder or keep no log:{' '}
+          Not shown, because they use another data folder or do not store their log:{' '}
           {unreachable.join(', ')}. Run "parley logs" on their machine.
         </p>
       )}

@@ -19,8 +19,8 @@ export function ReportSection(): VNode {
   return (
     <Section title="Report a bug">
       <p class="facts">
-        A bundle with versions, settings, checks and the last lines of the log. Secrets, names, ids
-        and messages are hidden: only text from Parley's own source code is shown.
+        A bundle with versions, settings, checks and the last log lines. Secrets, names, ids and
+        messages are hidden: only text from Parley's own source code is shown.
       </p>
       <OutcomeNote outcome={outcome} />
       {report === null ? (

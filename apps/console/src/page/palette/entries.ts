@@ -9,35 +9,35 @@ export interface PaletteEntry {
   readonly hint: string;
 }
 
-/** What the page shows. */
+/** What the page currently shows. */
 interface Shown {
-  /** The chat of this page that was opened last. */
+  /** The chat on this page that was opened last. */
   readonly chat: string;
   /**
-   * The conversation shown instead of the chat, such as that of a search result; null if there is
-   * none.
+   * The conversation that is shown instead of the chat, for example for a search result; null if
+   * there is none.
    */
   readonly conversation: string | null;
-  /** The open row of the inbox, which may be that of a chat of this page. */
+  /** The selected row in the inbox, which may belong to a chat on this page. */
   readonly row: Pick<InboxRow, 'id' | 'chat'> | null;
 }
 
-/** The chat of this page to which a command is sent, or the conversation on which it acts. */
+/** What a command acts on: a chat on this page to which it is sent, or a conversation. */
 export type CommandTarget =
   | { readonly kind: 'chat'; readonly chat: string }
   | { readonly kind: 'conversation'; readonly id: string; readonly operation: ConversationCommand };
 
 type ConversationCommand = 'conversations/stop' | 'conversations/new-session';
 
-/** Commands about the open chat that the gateway can carry out on any channel. */
+/** Commands for the open chat that the gateway can carry out on any channel. */
 const ON_ANY_CHANNEL: Readonly<Record<string, ConversationCommand>> = {
   new: 'conversations/new-session',
   stop: 'conversations/stop',
 };
 
 /**
- * What a command acts on. Nothing can be typed into a chat of another channel, so commands without
- * an operation are sent to the chat of this page.
+ * Returns what a command acts on. It is not possible to type into a chat on another channel, so
+ * commands without an operation are sent to the chat on this page.
  */
 export function commandTarget(command: string, { chat, conversation, row }: Shown): CommandTarget {
   if (conversation === null) return { kind: 'chat', chat };
@@ -74,7 +74,7 @@ export function filterEntries<Entry extends PaletteEntry>(
     .slice(0, MOST);
 }
 
-/** The position after an arrow key, wrapping around at both ends; null for any other key. */
+/** The position after an arrow key, which wraps around at both ends; null for any other key. */
 export function movePosition(key: string, at: number, count: number): number | null {
   if (count === 0) return null;
   if (key === 'ArrowDown') return (at + 1) % count;

@@ -78,7 +78,7 @@ describe('the palette', () => {
     [key('n', { ctrlKey: true }), false, null],
     [key('@', { altKey: true }), false, null],
   ] as const)(
-    '[U03] opens the palette with a shortcut unless the key is text: %o in a field: %s',
+    '[U03] opens the palette with a shortcut unless the key types text: %o in a field: %s',
     (pressed, isTyping, shortcut) => {
       expect(findShortcut(pressed, isTyping)).toBe(shortcut);
     },

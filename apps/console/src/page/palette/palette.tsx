@@ -22,7 +22,7 @@ export interface PaletteProps {
   readonly me: SignedInPerson;
   readonly client: ChatClient;
   readonly inbox: InboxState;
-  /** The conversation shown instead of the chat; null if there is none. */
+  /** The conversation that is shown instead of the chat; null if there is none. */
   readonly conversation: string | null;
 }
 
@@ -31,7 +31,7 @@ export function Palette(props: PaletteProps): VNode {
   const { shown } = props;
   const box = useRef<HTMLDialogElement>(null);
   const kind = shown.value;
-  // Closing the dialog lets the browser restore the focus.
+  // The dialog is closed so that the browser restores the focus.
   const close = (): void => box.current?.close();
   useEffect(() => box.current?.showModal(), []);
   return (
@@ -172,7 +172,7 @@ const go = (href: string) => async () => {
   return undefined;
 };
 
-/** The chats of this page and the newest conversations of all channels, under their names. */
+/** The chats on this page and the newest conversations on all channels, under their names. */
 function useChats(isOwner: boolean): readonly PaletteAction[] {
   const list = useOperation('conversations/list', isOwner ? {} : null).value;
   const chats = useData<readonly WebChat[]>(isOwner ? '/channels/web/default/chats' : null).value;
@@ -191,7 +191,7 @@ function useChats(isOwner: boolean): readonly PaletteAction[] {
   });
 }
 
-/** Runs a command on the chat on display. Resolves to the reason if the command failed. */
+/** Runs a command on the chat that is shown. Resolves to the reason if the command failed. */
 async function runCommand(
   name: string,
   { client, inbox, conversation }: Omit<PaletteProps, 'shown'>,

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 
-/** The action of a key, wherever the focus is on the page. */
+/** What a key does, wherever the focus is on the page. */
 export type Shortcut = 'palette' | 'help' | 'new-chat' | 'search';
 
 /** The keys and their effects, as listed in the help. */
@@ -16,9 +16,7 @@ export const SHORTCUTS: readonly (readonly [keys: string, does: string])[] = [
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>;
 
-/**
- * The action of a key, or null. `isTyping` is true in a text field, where letter keys type text.
- */
+/** What a key does, or null. `isTyping` is true in a text field, where letter keys type text. */
 export function findShortcut(
   { key, ctrlKey, metaKey, altKey }: Key,
   isTyping: boolean,
@@ -31,7 +29,7 @@ export function findShortcut(
   return key === 'n' ? 'new-chat' : null;
 }
 
-/** Calls back when a shortcut of the page is pressed. */
+/** Calls back when one of the page's shortcuts is pressed. */
 export function useShortcuts(run: (shortcut: Shortcut) => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {

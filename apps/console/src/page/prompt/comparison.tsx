@@ -3,7 +3,7 @@ import { Fragment, type VNode } from 'preact';
 import { formatAmount, formatPercent } from '../ui/format.ts';
 import { OutsideText } from '../ui/widgets.tsx';
 
-/** Two prompts: their shared prefix and their differences. */
+/** Compares two prompts: the prefix that they share, and the differences. */
 export function ComparisonView({ comparison }: { readonly comparison: PromptComparison }): VNode {
   const { before, after, prefix, share, parts } = comparison;
   const end = parts.findIndex((part) => !isFullyShared(part));
@@ -71,7 +71,7 @@ function isFullyShared({ change, pieces, shared }: PartComparison): boolean {
   return change === 'same' && shared === length;
 }
 
-/** A section of a layer's text, with its change and whether it is in the shared prefix. */
+/** A section of a layer's text with its change, and whether it is in the shared prefix. */
 interface TextStretch extends TextPiece {
   readonly shared: boolean;
 }

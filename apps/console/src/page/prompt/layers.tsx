@@ -83,7 +83,7 @@ function listRequestRows({ parts, messages, sections }: SentRequest): readonly R
     ...rows.slice(system),
     ...talk(
       'message',
-      'Its text is in the chat; only its size is recorded.',
+      'The text is in the chat; only its size is recorded.',
       'The message being answered',
     ),
   ];
@@ -97,7 +97,7 @@ function getPace({ placement, stable }: SentPart): ChangePace {
 function findNoteBefore(parts: readonly SentPart[], index: number): string | null {
   const [before, here] = [parts[index - 1], parts[index]];
   if (here?.placement === 'user' && before?.placement !== 'user') {
-    return 'In the user message, before the text of the sender';
+    return "In the user message, before the sender's text";
   }
   if (before?.stable && here && !here.stable) {
     return 'Cache boundary: nothing above changes from turn to turn';
@@ -117,7 +117,7 @@ interface RowsProps {
   readonly all: number;
 }
 
-/** The whole request as one bar, divided into constant, changing and data parts. */
+/** The whole request as one bar, divided into constant text, changing text, and data. */
 function WholeBar({ rows, all }: RowsProps): VNode {
   const shares = PACES.map(({ pace, label }) => {
     const own = rows.filter((row) => row.pace === pace);
@@ -195,7 +195,7 @@ function LayerRow({ row, share }: { readonly row: RequestRow; readonly share: nu
         </span>
         <span class="layer-size">{formatAmount(tokens)}</span>
       </summary>
-      {/* A long text is laid out only when its row is opened. */}
+      {/* A long text is laid out only when its row is open. */}
       {isOpen && (
         <>
           <Content content={content} />
@@ -229,7 +229,7 @@ function formatSize({ characters, tokens }: Omit<MessageSize, 'role'>): string {
   return `${formatAmount(characters)} characters, about ${formatAmount(tokens)} tokens`;
 }
 
-/** The audience of a text for people; an unknown audience counts as private. */
+/** Describes for people who may see a text; an unknown audience counts as private. */
 export function getAudienceName(
   audience: Audience | undefined,
 ): 'owner' | 'this chat' | 'everyone' {

@@ -30,8 +30,8 @@ export function PreviewSheet(): VNode {
       <header class="entry-head">
         <h2 class="title">Preview</h2>
         <p>
-          The request for the first turn of a new session, or for the next heartbeat run. In the
-          mode “minimal”, it is that of a sub-agent with the text as its task. The model is not
+          The request for the first turn of a new session, or for the next heartbeat run. In
+          “minimal” mode, it is a sub-agent's request with the text as its task. The model is not
           called, and nothing is stored.
         </p>
       </header>
@@ -52,7 +52,7 @@ export function PreviewSheet(): VNode {
 
 interface PreviewFormProps {
   readonly preview: Preview;
-  /** Changes the message; with `isFinal` the prompt is rebuilt immediately. */
+  /** Changes the message; with `isFinal`, the prompt is rebuilt immediately. */
   readonly change: (part: Partial<Preview>, isFinal: boolean) => void;
   readonly submit: () => void;
 }

@@ -14,7 +14,7 @@ import { PreviewSheet } from './preview.tsx';
 
 /**
  * The prompts of all turns (P17): `#/prompt/TURN`, `#/prompt/TURN/against/EARLIER`, `#/preview`.
- * Every text is shown as plain text, never as HTML.
+ * All of their text is shown as plain text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
   const data = useGrowing('prompts/list', {}, undefined, readPrompts, ({ turnId }) => turnId);
@@ -66,7 +66,7 @@ function TurnList({ turns, chosen, older }: TurnListProps): VNode {
   if (turns.length === 0) {
     return (
       <p class="nothing">
-        Nothing recorded yet. Write to the agent, and the prompt of that turn appears here.
+        Nothing has been recorded yet. Write to the agent, and the prompt of that turn appears here.
       </p>
     );
   }
@@ -102,7 +102,7 @@ function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }
   );
 }
 
-/** The title of a group, otherwise the sender. */
+/** The group's title, or otherwise the sender. */
 function getChatName({ place: { title, personName, chatType } }: PromptSummary): string {
   const name = title ?? personName;
   return chatType === 'direct' ? name : `${name} · ${chatType}`;
@@ -179,7 +179,7 @@ function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
   );
 }
 
-/** Selects an earlier turn to compare with; turns of the same chat come first. */
+/** Selects an earlier turn for comparison; turns in the same chat come first. */
 function CompareChoice(props: Omit<TurnProps, 'turnId'> & { turn: PromptSummary }) {
   const { turn, turns, against } = props;
   const others = turns.filter(({ turnId }) => turnId !== turn.turnId);

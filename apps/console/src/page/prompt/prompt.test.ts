@@ -11,7 +11,7 @@ describe('prompts on the page', () => {
     ['owner', { kind: 'owner' }],
     ['owner', undefined],
   ])(
-    '[P17] [W02] names who may see a layer: %s; an unknown audience counts as private',
+    '[P17] [W02] says who may see a layer: %s; an unknown audience counts as private',
     (name, audience) => {
       expect(getAudienceName(audience)).toBe(name);
     },

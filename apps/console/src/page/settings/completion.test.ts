@@ -16,7 +16,7 @@ describe('completions in the settings editor', () => {
     expect(labels(['channels:', '  telegram:', '    access:'], '      ')).toContain('groups');
   });
 
-  it('[U03] completes the values of a key that allows only a few, and nothing for any other key', () => {
+  it('[U03] completes values only for keys that allow just a few', () => {
     expect(labels(['log:'], '  level: ')).toEqual(['debug', 'info', 'warn', 'error', 'silent']);
     expect(labels(['heartbeat:'], '  enabled: t')).toEqual(['true', 'false']);
     expect(labels(['agent:'], '  name: P')).toEqual([]);

@@ -5,7 +5,7 @@ import {
   type SettingSchema,
 } from './fields.ts';
 
-/** A key or value that fits at a position of the file. */
+/** A key or value that is possible at a position in the file. */
 export interface CompletionOffer {
   readonly label: string;
   readonly about?: string | undefined;
@@ -13,8 +13,9 @@ export interface CompletionOffer {
 }
 
 /**
- * The completions for `typed`, the start of a line below `lines`: either the keys of the block its
- * indent belongs to, or the values of its key. Flow mappings in braces are not parsed.
+ * Returns the completions for `typed`, the start of a line below `lines`. These are either the keys
+ * of the block to which its indentation belongs, or the values of its key. Flow mappings in braces
+ * are not parsed.
  */
 export function listOffers(
   schema: SettingSchema,
@@ -47,7 +48,7 @@ function listFieldWords(field: SettingFieldKind): readonly string[] {
   }
 }
 
-/** The keys of the blocks around a line with that indent, outermost first. */
+/** The keys of the blocks around a line with this indentation, outermost first. */
 function findPathAbove(lines: readonly string[], indent: number): readonly string[] {
   const path: string[] = [];
   let depth = indent;

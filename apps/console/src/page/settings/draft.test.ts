@@ -99,7 +99,7 @@ describe('a settings draft', () => {
     expect(listChangesBetween(BEFORE, after)).toEqual(changes);
   });
 
-  it('[D12] reproduces the draft when its changes are applied one after another', () => {
+  it('[D12] produces the same draft when its changes are applied one after another', () => {
     const tree = fc.letrec((tie) => ({
       value: fc.oneof({ depthSize: 'small' }, fc.string(), fc.integer(), tie('block'), tie('list')),
       block: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), tie('value'), {

@@ -8,8 +8,8 @@ export type SettingPath = readonly (string | number)[];
 export type ValueChange = InputOf<'settings/change'>['changes'][number];
 
 /**
- * Saves changed values or the whole text. If the gateway refuses the settings, each problem is
- * shown beside its setting.
+ * Saves changed values or the whole text. If the gateway refuses the settings, each problem appears
+ * beside its setting.
  */
 export type SaveSettings = (
   change: { readonly changes: readonly ValueChange[] } | { readonly text: string },
@@ -17,11 +17,11 @@ export type SaveSettings = (
 
 /**
  * The value of an entry that was cleared. A cleared entry stays in the form, because it would
- * otherwise disappear while its text is being replaced, and is left out of the changes.
+ * otherwise disappear while a person replaces its text. It is left out of the changes.
  */
 export const CLEARED = Symbol('cleared');
 
-/** The value at a path; undefined if the path has none or was cleared. */
+/** The value at a path; undefined if there is none or if it was cleared. */
 export function getValueAt(values: unknown, path: SettingPath): unknown {
   const value = draftedAt(values, path);
   return value === CLEARED ? undefined : value;
@@ -44,9 +44,9 @@ function getChild(value: unknown, key: string | number): unknown {
 }
 
 /**
- * A copy of the values with another value at a path. Undefined removes the value, and the last
- * entry of a list removes the list, because an empty list has a different meaning. Missing parents
- * are created.
+ * A copy of the values with another value at a path. Undefined removes the value. Removing the last
+ * entry of a list also removes the list, because an empty list has a different meaning. Missing
+ * parents are created.
  */
 export function replaceValueAt(
   values: unknown,
@@ -67,7 +67,10 @@ export function replaceValueAt(
   return others;
 }
 
-/** A block with one key renamed in place; unchanged when the new name is empty or taken. */
+/**
+ * Returns a block with one key renamed in place, or the same block if the new name is empty or
+ * taken.
+ */
 export function renameBlockKey(value: unknown, from: string, to: string): unknown {
   if (!isBlock(value) || to === '' || to in value) return value;
   const entries = Object.entries(value).map(([key, one]) => [key === from ? to : key, one]);
@@ -85,8 +88,8 @@ export function moveListEntry(
 }
 
 /**
- * The changes that turn the file into the draft. Blocks are compared key by key and lists of equal
- * length entry by entry, so that comments between them are preserved.
+ * The changes that turn the file's values into those of the draft. Blocks are compared key by key
+ * and lists of equal length entry by entry, so that comments between them are preserved.
  */
 export function listChangesBetween(
   before: unknown,
@@ -105,8 +108,8 @@ export function listChangesBetween(
 }
 
 /**
- * The changes to save. Cleared entries are removed. A section that is merely empty is omitted; an
- * empty block counts only if it is optional.
+ * The changes to save. Cleared entries are saved as removals. An empty section is omitted; an empty
+ * block counts only if it is optional.
  */
 export function listChangesToWrite(
   before: unknown,
@@ -120,7 +123,7 @@ export function listChangesToWrite(
   );
 }
 
-/** The draft without its cleared entries; a list is removed with the last of its entries. */
+/** The draft without its cleared entries; a list is removed together with its last entry. */
 function withoutCleared(value: unknown): unknown {
   if (value === CLEARED) return undefined;
   if (Array.isArray(value)) {
@@ -139,7 +142,7 @@ function listBlockChanges(
 ): readonly ValueChange[] {
   const known = isBlock(before) ? before : {};
   const removed = Object.keys(known).filter((key) => !(key in after));
-  // Removals come last, because a block that is temporarily empty would be written in braces.
+  // Removals come last, because a block that is empty in between would be written with braces.
   return [
     ...Object.entries(after).flatMap(([key, one]) =>
       listChangesBetween(known[key], one, [...path, key]),
@@ -148,7 +151,7 @@ function listBlockChanges(
   ];
 }
 
-/** A path in the notation of problems: `plugins[0].use`. */
+/** Formats a path as in problems: `plugins[0].use`. */
 export function formatPath(path: SettingPath): string {
   return path
     .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${key}`))

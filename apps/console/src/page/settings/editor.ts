@@ -16,7 +16,7 @@ import type { SettingSchema } from './fields.ts';
 
 /** An editor of the settings file in the page. */
 export interface SettingsEditor extends TextEditor {
-  /** Shows problems at their positions and removes earlier ones. */
+  /** Shows problems at their positions and removes earlier marks. */
   mark(problems: readonly ShownProblem[]): void;
 }
 

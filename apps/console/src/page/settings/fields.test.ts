@@ -34,7 +34,7 @@ function formsAt(path: string) {
   return field.kind === 'union' ? field.forms : [];
 }
 
-describe('a setting in the form', () => {
+describe('the field for a setting', () => {
   it.each<[string, unknown, object]>([
     ['heartbeat.enabled', undefined, { kind: 'switch' }],
     ['heartbeat.enabled', REFERENCE, { kind: 'text' }],
@@ -82,7 +82,7 @@ describe('a setting in the form', () => {
     expect(forms[findWrittenForm(forms, written)]?.label).toBe(label);
   });
 
-  it('[D12] keeps values that fit the newly chosen form', () => {
+  it('[D12] keeps values that fit a newly chosen form', () => {
     const openai = formsAt('model').find(({ label }) => label === 'openai');
     const before = { provider: 'openai-compatible', apiKey: 'k', headers: { a: 'b' }, model: 'm' };
     expect(openai && getInitialValue(openai, before)).toEqual({
@@ -94,7 +94,7 @@ describe('a setting in the form', () => {
     expect(createEntryValue(schemaAt('mcp.any.env.A'))).toBe('');
   });
 
-  it('[D12] always has a field; only JSON Schemas and the options of hosted adapters are entered as JSON', () => {
+  it('[D12] shows a field for every setting; only JSON Schemas and the options of hosted adapters are entered as JSON', () => {
     const seen: string[] = [];
     const look = (one: SettingSchema, path: string, depth: number): void => {
       const { kind } = chooseField(path, one, undefined);
@@ -105,7 +105,7 @@ describe('a setting in the form', () => {
       if (entry !== undefined) look(entry, `${path}.*`, depth - 1);
     };
     look(schema, '', 6);
-    // An adapter without a list of options in Parley accepts any JSON value.
+    // If Parley has no list of options for an adapter, the field accepts any JSON value.
     expect(seen).toEqual([
       '.agent.responseFormat.*',
       '.agents.*.responseFormat.*',

@@ -1,6 +1,6 @@
 /** The subset of JSON Schema used by the settings schema. */
 export interface SettingSchema {
-  /** The name of the setting in plain words. */
+  /** The setting's name in plain words. */
   readonly title?: string;
   readonly description?: string;
   readonly default?: unknown;
@@ -21,7 +21,7 @@ export interface SettingSchema {
 /** How the page displays one setting. */
 export type SettingFieldKind =
   | { readonly kind: 'block'; readonly fields: readonly (readonly [string, SettingSchema])[] }
-  /** Entries with keys that people choose. */
+  /** Entries whose keys people choose. */
   | { readonly kind: 'record'; readonly entry: SettingSchema }
   /** Entries that do not fit on one line. */
   | { readonly kind: 'items'; readonly item: SettingSchema }
@@ -53,7 +53,7 @@ export type ValueField = Exclude<
   { readonly kind: 'block' | 'record' | 'items' | 'union' }
 >;
 
-/** One form of a union: a word, or a value described by a schema. */
+/** One form of a union: a keyword, or a value described by a schema. */
 export type UnionForm =
   | { readonly kind: 'word'; readonly label: string; readonly word: unknown }
   | { readonly kind: 'schema'; readonly label: string; readonly schema: SettingSchema };
@@ -63,12 +63,12 @@ const REFERENCE = '\\$\\{.+\\}';
 const SECRET = /token|secret|password|api_?key|headers$/i;
 const LONG_REFERENCE = /\$\{.+\}/;
 
-/** Texts that may be longer than this, in characters, get several lines. */
+/** Settings that allow longer text than this, in characters, get a field with several lines. */
 const ONE_LINE = 400;
 
 /**
- * Chooses a field by the schema; only a value that does not fit it, such as a reference, is shown
- * as it appears in the file.
+ * Chooses a field according to the schema. A value that does not fit the field, such as a
+ * reference, is shown as it appears in the file.
  */
 export function chooseField(
   name: string,
@@ -106,7 +106,7 @@ function chooseFieldOfSchema(
 
 function chooseFieldOfForm(name: string, form: SettingSchema, written: unknown): SettingFieldKind {
   if (form.properties !== undefined) {
-    // The union has already chosen the form with this constant, so the constant is not shown.
+    // The constant is not shown, because it was already used to choose this form of the union.
     const fields = Object.entries(form.properties).filter(([, one]) => one.const === undefined);
     return { kind: 'block', fields };
   }
@@ -188,8 +188,8 @@ function listUnionForms(forms: readonly SettingSchema[]): readonly UnionForm[] {
 }
 
 /**
- * The label that distinguishes a block: its constant, its title, or the names of its required or
- * first keys.
+ * The label that distinguishes a block: its constant, its title, its required keys, or its first
+ * keys.
  */
 function getFormLabel({ title, properties = {}, required = [], type }: SettingSchema): string {
   const words = Object.values(properties).flatMap(({ const: word }) => word ?? []);
@@ -202,16 +202,14 @@ function getFormLabel({ title, properties = {}, required = [], type }: SettingSc
   return `${names.join(', ')}${keys.length > named.length ? ' …' : ''}`;
 }
 
-/**
- * The name of a setting in plain words; a plugin's setting without a title is named after its key.
- */
+/** The setting's name in plain words; a plugin's setting without a title is named after its key. */
 export function getSettingName(key: string, { title }: SettingSchema): string {
   if (title !== undefined) return title;
   const words = key.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/[_-]+/g, ' ');
   return words.slice(0, 1).toUpperCase() + words.slice(1).toLowerCase();
 }
 
-/** The index of the form that the written value has; -1 if there is none. */
+/** The index of the form of the written value; -1 if no form fits. */
 export function findWrittenForm(forms: readonly UnionForm[], written: unknown): number {
   if (written === undefined || written === null) return -1;
   const word = forms.findIndex((form) => form.kind === 'word' && form.word === written);
@@ -238,7 +236,8 @@ function scoreForm(schema: SettingSchema, written: unknown): number {
 }
 
 /**
- * The values that distinguish a form from others, by key. Only constants and required keys count.
+ * The values, by key, that distinguish a form from other forms. Only constants and required keys
+ * count.
  */
 function listDistinguishingWords({
   properties = {},
@@ -252,7 +251,7 @@ function listDistinguishingWords({
   return new Map(marks.filter(([, words]) => words.length > 0));
 }
 
-/** The initial value of a form; written values that fit it are kept. */
+/** The initial value for a form; written values that fit the form are kept. */
 export function getInitialValue(form: UnionForm, written: unknown): unknown {
   if (form.kind === 'word') return form.word;
   const { properties } = form.schema;
@@ -265,7 +264,7 @@ export function getInitialValue(form: UnionForm, written: unknown): unknown {
           properties?.[key] !== undefined && (marks.get(key)?.includes(value) ?? true),
       )
     : [];
-  // Required blocks are created, because they distinguish this form from others.
+  // Required blocks are created, because they distinguish this form from other forms.
   const blocks = (form.schema.required ?? []).flatMap((key) => {
     const one = properties?.[key] ?? {};
     return listValueSchemas(one).every(isCompound) ? [[key, createEntryValue(one)] as const] : [];

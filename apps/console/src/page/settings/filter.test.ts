@@ -27,7 +27,7 @@ describe('the settings search', () => {
     ['', 'limits', true],
     ['quiet HOURS', 'heartbeat.quietHours', true],
     ['quietHours', 'heartbeat.quietHours', true],
-    ['time zone of the agent', 'heartbeat.quietHours', true],
+    ["agent's time zone", 'heartbeat.quietHours', true],
     ['heartbeat.quiet', 'heartbeat.quietHours', true],
     ['quiet hours', 'heartbeat', true],
     ['quiet hours', 'heartbeat.steps', false],
@@ -35,7 +35,7 @@ describe('the settings search', () => {
     ['oauth', 'mcp', true],
     ['webhook secret', 'channels', true],
     ['no such words', 'channels', false],
-    // The form shows this setting separately under "Memory" instead.
+    // The form shows this setting separately, under "Memory".
     ['trim memory.md', 'heartbeat', false],
   ])('[U03] a search for %j finds the setting %s: %s', (query, path, isFound) => {
     expect(shows(query, path)).toBe(isFound);

@@ -36,8 +36,8 @@ interface WrittenSetting {
 }
 
 /**
- * Whether the label, help or key of a setting contains all words. A word with a dot is matched
- * against the path.
+ * Whether the label, help or key of a setting contains all words. A word that contains a dot is
+ * compared with the path.
  */
 export function matchesWords(
   { words }: SettingFilter,
@@ -64,7 +64,7 @@ export function isSettingShown(
   );
 }
 
-/** The settings inside a setting: known keys, and entries that exist or could be added. */
+/** The settings inside a setting: its known keys, and entries that exist or can be added. */
 function listInnerSettings({ path, schema, written }: WrittenSetting): readonly WrittenSetting[] {
   const { keys, entry } = listAllowedKeys(schema);
   const block = isBlock(written) ? written : {};
@@ -76,7 +76,7 @@ function listInnerSettings({ path, schema, written }: WrittenSetting): readonly 
   const inner = known.filter((one) => !isPart(one.path));
   const item = entry ?? listValueSchemas(schema).find(({ items }) => items !== undefined)?.items;
   if (item === undefined) return inner;
-  // Includes an entry that does not exist yet, so that the search finds what could be added.
+  // An entry that does not exist yet is included, so that the search finds what can be added.
   const entries = [...listEntries(written), ['*', undefined] as const];
   const others = entries.filter(([key]) => !keys.some(([one]) => one === key));
   return [

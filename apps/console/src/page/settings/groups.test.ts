@@ -6,7 +6,7 @@ import { findGroup, SETTINGS_GROUPS } from './groups.ts';
 
 const schema: SettingSchema = JSON.parse(readFileSync(getConfigPath('parley.schema.json'), 'utf8'));
 
-/** The paths of all settings; `*` stands for a name that people choose. */
+/** The paths of all settings; `*` stands for a name chosen by people. */
 function pathsIn(one: SettingSchema, path: readonly string[]): readonly (readonly string[])[] {
   const { keys, entry } = listAllowedKeys(one);
   const inner = entry === undefined ? keys : [...keys, ['*', entry] as const];
@@ -28,13 +28,13 @@ describe('the groups of settings', () => {
     expect(parts).toEqual([...new Set(parts)]);
   });
 
-  it('[U03] lists only settings that exist in a group', () => {
+  it('[U03] lists only existing settings in the groups', () => {
     const known = new Set(paths.map((path) => path.join('.')));
     const parts = SETTINGS_GROUPS.flatMap((group) => group.parts);
     expect(parts.filter((part) => !known.has(part))).toEqual([]);
   });
 
-  it('[U03] shows a setting that is listed separately outside its section', () => {
+  it('[U03] shows a separately listed setting outside its section', () => {
     expect(findGroup(['heartbeat', 'memoryTokens'])?.id).toBe('memory');
     expect(findGroup(['heartbeat', 'enabled'])?.id).toBe('tasks');
     expect(findGroup(['agents', 'desk', 'heartbeat', 'memoryTokens'])?.id).toBe('agents');

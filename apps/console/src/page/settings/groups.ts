@@ -5,13 +5,13 @@ export interface SettingsGroup {
   /** The group's name in the address. */
   readonly id: string;
   readonly title: string;
-  /** Sections of the file, or single settings extracted from a section in another group. */
+  /** Sections of the file, or single settings that are shown outside their own section. */
   readonly parts: readonly string[];
 }
 
 /**
- * All settings by task, in the order in which an installation needs them. Only the version, which
- * Parley writes itself, is missing.
+ * All settings, grouped by task, in the order in which a new installation needs them. Only the
+ * version, which Parley writes itself, is missing.
  */
 export const SETTINGS_GROUPS: readonly SettingsGroup[] = [
   { id: 'agent', title: 'Agent and model', parts: ['model', 'agent', 'identity', 'soul'] },

@@ -3,7 +3,7 @@ import { CLEARED, formatPath, type SettingPath } from './draft.ts';
 import type { SettingSchema } from './fields.ts';
 import type { SettingFilter } from './filter.ts';
 
-/** The form that a setting belongs to. */
+/** The form to which a setting belongs. */
 export interface SettingContext {
   /** All settings with the edits made so far. */
   readonly draft: unknown;
@@ -11,7 +11,7 @@ export interface SettingContext {
   readonly filter: SettingFilter;
   /** The search words to highlight. */
   readonly marked: readonly string[];
-  /** Edits one value; undefined removes it. */
+  /** Edits a single value; undefined removes it. */
   readonly set: (path: SettingPath, value: unknown) => void;
 }
 
@@ -21,13 +21,16 @@ export interface SettingProps {
   readonly path: SettingPath;
   readonly schema: SettingSchema;
   readonly form: SettingContext;
-  /** Whether its name and description are already shown above it. */
+  /** Whether the setting's name and description are already shown above it. */
   readonly isSection?: boolean;
-  /** Whether it is an entry of a list or record, which stays when cleared until it is saved. */
+  /**
+   * Whether the setting is an entry in a list or record. A cleared entry stays visible until it is
+   * saved.
+   */
   readonly isEntry?: boolean;
 }
 
-/** The value of an emptied field. */
+/** The value that an emptied field receives. */
 export function emptyOf({ isEntry }: Pick<SettingProps, 'isEntry'>): typeof CLEARED | undefined {
   return isEntry ? CLEARED : undefined;
 }
@@ -35,7 +38,6 @@ export function emptyOf({ isEntry }: Pick<SettingProps, 'isEntry'>): typeof CLEA
 /** The id of the element that shows a setting. */
 export const fieldId = (path: SettingPath): string => `setting-${path.join('.')}`;
 
-/** Whether a problem is at a path or below it. */
 export function isProblemWithin(at: string, path: SettingPath): boolean {
   const name = formatPath(path);
   return at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`);

@@ -5,7 +5,7 @@ import { createEntryValue, isBlock, type SettingSchema } from './fields.ts';
 import type { SettingProps } from './setting-context.ts';
 import { SettingButton } from './setting-parts.tsx';
 
-/** Renders one setting with everything inside it. */
+/** Renders a setting with everything inside it. */
 export type SettingElement = (props: SettingProps) => VNode | null;
 
 interface RecordProps extends SettingProps {
@@ -13,7 +13,10 @@ interface RecordProps extends SettingProps {
   readonly Setting: SettingElement;
 }
 
-/** Entries whose names people choose, each with its name, followed by a field to add another. */
+/**
+ * Entries whose names are chosen by people, each with its name, followed by a field for adding
+ * another entry.
+ */
 export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNode {
   const record = getValueAt(form.draft, path);
   const keys = isBlock(record) ? Object.keys(record) : [];
@@ -28,7 +31,7 @@ export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNod
   return (
     <>
       {keys.map((key, at) => (
-        // Keyed by position, because the name itself can change.
+        // Entries are keyed by position, because a name can change.
         <div class="stack settings-entry" key={at}>
           <div class="row">
             <NameInput
@@ -67,7 +70,7 @@ export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNod
   );
 }
 
-/** A name field that takes effect when the name is complete. */
+/** A field for a name, which takes effect when the name is complete. */
 function NameInput({
   label,
   name,
@@ -100,7 +103,7 @@ interface ListProps extends SettingProps {
   readonly Setting: SettingElement;
 }
 
-/** Entries in their order; each can be moved or removed. */
+/** Entries in their order, with buttons for moving or removing each entry. */
 export function ListItems({ name, path, form, item, Setting }: ListProps): VNode {
   const written = getValueAt(form.draft, path);
   const list: readonly unknown[] = Array.isArray(written) ? written : [];

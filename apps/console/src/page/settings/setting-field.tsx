@@ -24,8 +24,8 @@ import {
 import { SettingValue } from './setting-value.tsx';
 
 /**
- * One setting with everything inside it, rendered according to its schema; nothing when the filter
- * excludes it.
+ * A setting with everything inside it, rendered according to its schema. Nothing is rendered if the
+ * filter excludes it.
  */
 export function SettingField(given: SettingProps): VNode | null {
   const { name, path, schema, form } = given;
@@ -57,12 +57,12 @@ export function SettingField(given: SettingProps): VNode | null {
     case 'union':
       return <Union {...props} field={field} written={written} />;
     default:
-      // Keyed by kind, so that a different kind of field starts with its own text.
+      // The field is keyed by kind, so that a different kind of field does not keep the typed text.
       return <SettingValue key={field.kind} {...props} field={field} written={written} />;
   }
 }
 
-/** Whether the block itself matches the search; all of its contents are then shown. */
+/** Whether the block itself matches the search; if it does, all of its contents are shown. */
 const isWhole = ({ path, schema, form }: SettingProps): boolean =>
   form.filter.words.length > 0 && matchesWords(form.filter, { path, schema });
 
@@ -123,7 +123,7 @@ function SettingGroup(props: GroupProps): VNode {
 
 const isBlockSchema = ({ properties }: SettingSchema): boolean => properties !== undefined;
 
-/** The settings of a block, and unknown keys in the file. */
+/** The settings in a block, and unknown keys in the file. */
 function BlockFields({
   path,
   form,
@@ -143,7 +143,7 @@ function BlockFields({
   );
 }
 
-/** A key in the file that is missing from the schema: a mistake, or the key of a plugin. */
+/** A key in the file that is not in the schema; it is a mistake or belongs to a plugin. */
 const UNKNOWN: SettingSchema = { description: 'Parley does not know this key.' };
 
 interface UnionProps extends SettingProps {
@@ -152,14 +152,14 @@ interface UnionProps extends SettingProps {
 }
 
 /**
- * A selection between several forms, and the fields of the chosen one. Values that fit the new form
+ * A choice between several forms, and the fields of the chosen form. Values that fit the new form
  * are kept.
  */
 function Union(props: UnionProps): VNode {
   const { name, path, schema, form, isSection, field, written } = props;
   const found = findWrittenForm(field.forms, written);
   const [last, setLast] = useState(found);
-  // A cleared value keeps the form in which it was typed.
+  // The form of a cleared value stays the one in which the value was typed.
   const at = isClearedAt(form.draft, path) ? last : found;
   const chosen = field.forms[at];
   const id = `${fieldId(path)}-form`;

@@ -6,7 +6,7 @@ import { getSettingName, type SettingSchema } from './fields.ts';
 import { countChanged } from './filter.ts';
 import { emptyOf, fieldId, isProblemWithin, type SettingProps } from './setting-context.ts';
 
-/** A text with the search words marked. */
+/** Text with the search words marked. */
 function Marked({
   text,
   words,
@@ -25,8 +25,8 @@ interface HeadProps extends SettingProps {
 }
 
 /**
- * The name of a field in plain words, its key for people who edit the file, and whether it differs
- * from its default.
+ * A field's name in plain words, its key for people who edit the file, and whether it differs from
+ * its default.
  */
 export function FieldHead(props: HeadProps & { readonly labels: string }): VNode {
   const { name, path, schema, form, isSection, labels } = props;
@@ -97,8 +97,8 @@ export function SettingHelp({
   isWhole = false,
 }: Pick<SettingProps, 'path' | 'schema' | 'form'> & {
   /**
-   * Whether to show the problems of nested values here as well, because nested values have no
-   * separate fields.
+   * Whether to show the problems of nested values here, because nested values do not have separate
+   * fields.
    */
   readonly isWhole?: boolean;
 }): VNode {
@@ -121,7 +121,7 @@ export function SettingHelp({
   );
 }
 
-/** A button for a part of a setting; its accessible name says which part. */
+/** A button for a part of a setting; its accessible name includes that part. */
 export function SettingButton({
   label,
   about,
@@ -139,8 +139,8 @@ interface AsTextProps extends HeadProps {
 }
 
 /**
- * The fields of a block or list, or the same value as JSON, which can express anything the file
- * can.
+ * The fields of a block or list, or the same value as JSON, which can express anything that the
+ * file can.
  */
 export function FieldsOrText({ children, ...props }: AsTextProps): VNode {
   const [isText, setText] = useState(false);
@@ -163,7 +163,7 @@ export function FieldsOrText({ children, ...props }: AsTextProps): VNode {
 function JsonText(props: HeadProps): VNode {
   const { path, form, written } = props;
   const [typed, setTyped] = useState({ text: writeJson(written), of: JSON.stringify(written) });
-  // The typed text is kept while the draft still has the value for which it was typed.
+  // The typed text is kept as long as the draft has the value for which it was typed.
   const text = typed.of === JSON.stringify(written) ? typed.text : writeJson(written);
   const isBroken = readJson(text) === BROKEN;
   const take = (next: string): void => {
@@ -187,7 +187,7 @@ function JsonText(props: HeadProps): VNode {
       <p id={`${id}-about`} class={isBroken ? 'hint tone is-wrong' : 'hint'}>
         {isBroken
           ? 'This is not valid JSON yet, so it is not used.'
-          : 'As JSON, which is YAML as well. Empty: the default applies.'}
+          : 'JSON, which is also valid YAML. Leave it empty to use the default.'}
       </p>
     </div>
   );
@@ -195,7 +195,7 @@ function JsonText(props: HeadProps): VNode {
 
 const BROKEN = Symbol('no JSON');
 
-/** The value of a text; undefined if it is empty, `BROKEN` if it is not valid JSON. */
+/** The value of the text; undefined if the text is empty, `BROKEN` if it is not valid JSON. */
 function readJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   try {
@@ -209,7 +209,7 @@ function writeJson(value: unknown): string {
   return value === undefined ? '' : JSON.stringify(value, null, 2);
 }
 
-/** The placeholder of an empty field. */
+/** The placeholder for an empty field. */
 export function getPlaceholder(schema: SettingSchema): string {
   const usual = formatDefault(schema);
   return usual === '' ? 'Not set' : `Default: ${usual}`;

@@ -19,7 +19,7 @@ export function SettingValue(props: ValueProps): VNode {
   // A new entry exists before its text is typed.
   const text = isEntry && written === '' ? '' : writeTyped(field, written);
   const [typed, setTyped] = useState(text);
-  // The typed text, such as 1.0, is kept while it has the same value as the draft.
+  // Typed text such as 1.0 is kept as long as the draft has the same value.
   const isSame = JSON.stringify(readTyped(field, typed)) === JSON.stringify(written);
   const isWrong = form.problems.some(({ path: at }) => isProblemWithin(at, path));
   const take: OnInput = ({ currentTarget: { value } }) => {
@@ -59,7 +59,7 @@ interface InputProps {
   readonly onInput: OnInput;
 }
 
-/** A selection may also hold a reference, which turns it into a text field. */
+/** The value may also be a reference, which turns the selection into a text field. */
 const A_REFERENCE = `\${NAME}`;
 
 function Input({ field, shared, schema, onInput }: InputProps): VNode {

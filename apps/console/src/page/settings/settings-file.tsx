@@ -39,7 +39,7 @@ export function SettingsFile({ settings, schema, problems, save }: FileProps): V
   return (
     <div class="settings-file">
       <p class="hint">
-        Secrets are shown as [secret]; leave that as it is to keep them. Ctrl-Space completes,
+        Secrets are shown as [secret]; leave that text unchanged to keep them. Ctrl-Space completes,
         Ctrl-S saves; Escape, then Tab leaves the editor.
       </p>
       <div class="editor" ref={box} />

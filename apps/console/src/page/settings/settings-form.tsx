@@ -17,7 +17,7 @@ import { findGroup, SETTINGS_GROUPS, type SettingsGroup } from './groups.ts';
 import type { SettingContext } from './setting-context.ts';
 import { SettingField } from './setting-field.tsx';
 
-/** Edited values, based on the file with this print. */
+/** Edited values, based on the file version with this fingerprint. */
 export interface EditedValues {
   readonly print: string;
   readonly values: unknown;
@@ -30,12 +30,12 @@ interface FormProps {
   readonly save: SaveSettings;
   /** The id of the group in the address. */
   readonly chosen: string;
-  /** The unsaved edits; they survive a switch to the file. */
+  /** The unsaved edits, which survive switching to the file. */
   readonly edited: EditedValues | undefined;
   readonly setEdited: (edit: (now: EditedValues | undefined) => EditedValues | undefined) => void;
 }
 
-/** All settings by task, with a search. Only changed values are saved. */
+/** All settings, grouped by task, with a search field. Only changed values are saved. */
 export function SettingsForm(props: FormProps): VNode {
   const { settings, schema, problems, save, chosen, edited, setEdited } = props;
   const { values, print } = settings;
@@ -45,7 +45,7 @@ export function SettingsForm(props: FormProps): VNode {
   if (values === null) {
     return <p class="nothing">The file is not valid YAML. Fix it in the File tab.</p>;
   }
-  // Edits apply only to the version of the file they are based on.
+  // Edits apply only to the version of the file on which they are based.
   const ofThis = (one: EditedValues | undefined): unknown =>
     one?.print === print ? one.values : values;
   const draft = ofThis(edited);
@@ -80,7 +80,7 @@ export function SettingsForm(props: FormProps): VNode {
         onChoose={() => {
           setQuery('');
           setChangedOnly(false);
-          // A newly selected group is shown from its beginning.
+          // When another group is selected, its beginning is shown.
           box.current?.scrollIntoView({ block: 'start' });
         }}
       />
@@ -143,7 +143,7 @@ interface GroupsProps {
   readonly onChoose: () => void;
 }
 
-/** The groups, each with its number of changed settings and a mark if it contains a problem. */
+/** The groups, each with the number of changed settings and a mark if there is a problem. */
 function SettingsGroups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
   return (
     <nav class="settings-groups" aria-label="Groups of settings">
@@ -179,8 +179,8 @@ interface HitsProps {
 }
 
 /**
- * The settings of the given groups; groups without matching settings are left out when there are
- * several.
+ * The settings in the given groups; if there are several, groups without matching settings are left
+ * out.
  */
 function SettingsHits({ form, schema, groups }: HitsProps): VNode {
   const shown = groups.flatMap((group) => {
@@ -211,5 +211,5 @@ function findSetting(part: string, schema: SettingSchema) {
   return { name: path.at(-1) ?? part, path, schema: findSchemaAt(schema, path) };
 }
 
-/** Parses the path notation of problems into keys. */
+/** Parses a path as in problems into keys. */
 const keysIn = (path: string): SettingPath => path.split(/[.[\]]+/).filter((key) => key !== '');

@@ -12,8 +12,8 @@ import { SettingsFile } from './settings-file.tsx';
 import { type EditedValues, SettingsForm } from './settings-form.tsx';
 
 /**
- * The settings: a form generated from their schema, or the file itself (U03, D12). Both refuse
- * settings with which Parley could not start.
+ * The settings: a form generated from their schema, or the file itself (U03, D12). Both the form
+ * and the file editor refuse settings with which Parley could not start.
  */
 export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   const settings = useOperation('settings/show', {});
@@ -87,13 +87,13 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   );
 }
 
-/** Why a change was refused, which concerns only the version of the file with this print. */
+/** Why a change was refused; it concerns only the file version with this fingerprint. */
 interface Refusal {
   readonly print: string;
   readonly problems: readonly ShownProblem[];
 }
 
-/** The problems of the refused change, or those of the file if it has changed since. */
+/** The problems of the refused change, or the file's own problems if the file has changed since. */
 function problemsOf(
   { print, problems }: ShownSettings,
   refusal: Refusal | null,
@@ -107,7 +107,7 @@ const failed = (text: string): ActionOutcome => ({ text, isTrouble: true });
 
 const OUTCOMES: SaveOutcomes = {
   written: { text: 'Saved. A copy of the previous file was kept.', isTrouble: false },
-  unchanged: { text: 'Nothing to save: the file already says this.', isTrouble: false },
+  unchanged: { text: 'Nothing to save: the file already contains this.', isTrouble: false },
   refused: failed('Nothing was saved: Parley could not use these settings.'),
   outdated: failed('Not saved: the file changed in the meantime. Check it and try again.'),
 };
@@ -115,11 +115,11 @@ const OUTCOMES: SaveOutcomes = {
 const UNDONE: SaveOutcomes = {
   written: { text: 'The last change was undone. Undo again to restore it.', isTrouble: false },
   unchanged: { text: 'Nothing to undo: the copy is the same as the file.', isTrouble: false },
-  refused: failed('Nothing was undone: Parley could not use the settings as they were.'),
+  refused: failed('Nothing was undone: Parley could not use the previous settings.'),
   outdated: failed('Not undone: the file changed in the meantime. Check it and try again.'),
 };
 
-/** Restores the file as it was before the last change saved here or in a chat. */
+/** Restores the file to its state before the last change saved here or in a chat. */
 function UndoButton({
   settings: { savedAt },
   onUndo,
@@ -133,7 +133,7 @@ function UndoButton({
       <ConfirmButton
         label="Undo the last change"
         confirm="Undo"
-        question={`Restore the file as it was before ${formatMoment(Date.parse(savedAt))}? Edits made by hand since then are undone too.`}
+        question={`Restore the file as it was before ${formatMoment(Date.parse(savedAt))}? This also undoes edits made by hand since then.`}
         onPress={onUndo}
       />
     </div>
@@ -147,7 +147,7 @@ interface StateProps {
 }
 
 /**
- * The outcome of the last change, the problems of the file, and the settings that take effect after
+ * The outcome of the last change, the problems in the file, and the settings that take effect after
  * a restart.
  */
 function SettingsState({ settings, refusal, work }: StateProps): VNode {
@@ -175,7 +175,7 @@ function SettingsState({ settings, refusal, work }: StateProps): VNode {
             <ConfirmButton
               label="Restart"
               confirm="Restart"
-              question="Turns in progress start over afterwards. Restart now?"
+              question="Turns in progress will start over after the restart. Restart now?"
               onPress={() => work.run(restart)}
             />
           </div>

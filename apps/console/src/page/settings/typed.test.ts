@@ -16,7 +16,7 @@ const FLAG: TextField = { ...TEXT, flags: true };
 const LIST: ValueField = { kind: 'list', numbers: false };
 const NUMBERS: ValueField = { kind: 'list', numbers: true };
 
-describe('a typed setting', () => {
+describe('a setting typed as text', () => {
   it.each<[ValueField, string, unknown]>([
     [{ kind: 'switch' }, 'false', false],
     [{ kind: 'switch' }, REFERENCE, REFERENCE],
@@ -37,7 +37,7 @@ describe('a typed setting', () => {
     [NUMBERS, '80\n443', [80, 443]],
     [{ kind: 'json' }, '{"a":1}', { a: 1 }],
     [{ kind: 'json' }, 'words', 'words'],
-  ])('[D12] parses in %j the text %j as %j', (field, typed, value) => {
+  ])('[D12] parses, in %j, the text %j as %j', (field, typed, value) => {
     expect(readTyped(field, typed)).toEqual(value);
     if (value !== undefined) expect(readTyped(field, writeTyped(field, value))).toEqual(value);
   });

@@ -1,11 +1,11 @@
 import { isBlock, type TextField, type ValueField } from './fields.ts';
 
-/** An empty list, which differs from an absent one: `allow: []` allows nothing. */
+/** An empty list, which differs from an absent list: `allow: []` allows nothing. */
 const EMPTY_LIST = '[]';
 
 /**
  * Parses typed text as a settings value; undefined means that the default applies. As in the file,
- * double quotes make it a string: "5" is not a number, and "" is an empty text.
+ * double quotes make a value a string: "5" is not a number, and "" is empty text.
  */
 export function readTyped(field: ValueField, typed: string): unknown {
   if (typed.trim() === '') return undefined;
@@ -44,7 +44,7 @@ function readTypedText({ numbers, flags }: TextField, typed: string): unknown {
   return numbers ? parseNumberOrText(word) : typed;
 }
 
-/** The text in double quotes; undefined if it is not a valid JSON string. */
+/** Returns the text in double quotes; undefined if it is not a valid JSON string. */
 function parseQuotedText(typed: string): string | undefined {
   const text = typed.trim();
   if (!/^".*"$/s.test(text)) return undefined;
@@ -52,7 +52,7 @@ function parseQuotedText(typed: string): string | undefined {
   return typeof value === 'string' && value !== text ? value : undefined;
 }
 
-/** Words and references stay text, as do numbers that would lose precision. */
+/** Words and references stay text, and so do numbers that would lose precision. */
 function parseNumberOrText(typed: string): string | number {
   const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(typed) && String(Number(typed)) === typed;
   const isRounded = /^-?\d*\.\d*0+$/.test(typed) && Number.isFinite(Number(typed));
@@ -68,7 +68,7 @@ function parseJsonOrText(typed: string): unknown {
   }
 }
 
-/** A settings value as text for a field; `readTyped` returns the same value. */
+/** Formats a settings value as text for a field; `readTyped` parses it back to the same value. */
 export function writeTyped(field: ValueField, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (Array.isArray(value) && field.kind === 'list') {

@@ -48,7 +48,7 @@ function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAcc
     setId(next);
     setTyped(NOTHING);
   };
-  /** Fixes the platform, which might otherwise change to one that waits for its phone. */
+  /** Keeps the platform selected, which might otherwise change to one that waits for its phone. */
   const type = (next: Typed): void => {
     setId(chosen?.id ?? '');
     setTyped(next);
@@ -64,8 +64,8 @@ function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAcc
 }
 
 /**
- * Connects a channel: its secrets are tested and the bot's name and picture are shown before it is
- * saved.
+ * Connects a channel. Before it is saved, its secrets are tested, and the bot's name and picture
+ * are shown.
  */
 export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): VNode {
   const { channels, platforms } = state;
@@ -73,7 +73,7 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
   const [bot, setBot] = useState<SetupBot | null>(null);
   const { answered, isBusy, isSaving, take } = useStep<ChannelMethod>(() => {
     type(NOTHING);
-    // The step stays open to show the code for a phone, or the address for a platform.
+    // The step stays open to show the code for a phone or the address for a platform.
     if (chosen?.asks === 'token') onSaved();
   });
   const answer = answerAbout(answered, input);
@@ -123,14 +123,14 @@ interface FieldsProps {
   readonly onType: (typed: Typed) => void;
 }
 
-/** What a person needs for a platform, and the fields to fill in. */
+/** What a person needs for a platform, and the fields for it. */
 function PlatformFields({ platform, typed, isSaved, onType }: FieldsProps): VNode {
   const { asks, needs, webhook, fields = [], notDurable = [] } = platform;
   return (
     <>
       <p class="facts">{needs}</p>
       {webhook !== undefined && (
-        <p class="facts">Where the platform asks for an address to call: {webhook}.</p>
+        <p class="facts">If the platform asks for an address to call, enter this one: {webhook}.</p>
       )}
       <NotDurable sentences={notDurable} />
       {asks === 'token' && (
@@ -168,7 +168,7 @@ interface FailuresProps {
   readonly channel: string | undefined;
 }
 
-/** Why the saved accounts of a channel do not work. */
+/** Why a channel's saved accounts do not work. */
 function Failures({ accounts, channel }: FailuresProps): VNode {
   const failed = accounts.filter((one) => one.channel === channel && one.state.kind === 'failed');
   return (
@@ -220,7 +220,7 @@ function filledIn(value: string | undefined): boolean {
   return value !== undefined && value.trim() !== '';
 }
 
-/** The fields of a platform that are filled in. */
+/** The fields that a person fills in for a platform. */
 function valuesOf(
   fields: readonly PlatformField[],
   options: Readonly<Record<string, string>>,
@@ -229,12 +229,15 @@ function valuesOf(
   return Object.fromEntries(keys.map((key) => [key, options[key] ?? '']));
 }
 
-/** What cannot be durable on a platform, which a person should know before connecting it. */
+/**
+ * What cannot be guaranteed to be durable on a platform; a person should know this before
+ * connecting it.
+ */
 function NotDurable({ sentences }: { readonly sentences: readonly string[] }): VNode | null {
   if (sentences.length === 0) return null;
   return (
     <details class="facts">
-      <summary>What is not durable there</summary>
+      <summary>What is not durable on this platform</summary>
       <ul>
         {sentences.map((sentence) => (
           <li key={sentence}>{sentence}</li>
@@ -244,7 +247,7 @@ function NotDurable({ sentences }: { readonly sentences: readonly string[] }): V
   );
 }
 
-/** The configured platform that is waiting for its phone, otherwise the first one. */
+/** The configured platform that is waiting for its phone, or otherwise the first platform. */
 function findFirstUnlinked(
   platforms: readonly SetupPlatform[],
   accounts: ShownAccounts,
@@ -276,12 +279,12 @@ function describeConnected(accounts: ShownAccounts, bot: SetupBot | null): VNode
 function InvitationLink({ address }: { readonly address: string }): VNode {
   return (
     <a href={address} target="_blank" rel="noopener noreferrer">
-      Invite it to a server
+      Invite the bot to a server
     </a>
   );
 }
 
-/** Its owner chose the name and picture. */
+/** The name and picture were chosen by the bot's owner. */
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
   const address = usePictureUrl(picture);
   return (
@@ -317,7 +320,9 @@ interface LinkProps {
   readonly channel: string;
 }
 
-/** The code of an account waiting for its phone, and later the number it is linked to. */
+/**
+ * The code of an account that is waiting for its phone, and later the number to which it is linked.
+ */
 function LinkPhone({ accounts, channel }: LinkProps): VNode {
   const own = accounts.filter((one) => one.channel === channel);
   const { unlinked } = listUnlinkedAccounts(own);

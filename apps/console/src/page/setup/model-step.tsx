@@ -16,7 +16,7 @@ import {
 
 type ModelMethod = 'setup/try-model' | 'setup/save-model';
 
-/** How many models are listed by name; all others are only suggestions in the field. */
+/** How many models are listed by name; all other models are only suggestions in the field. */
 const NAMED_MODELS = 8;
 const NOTHING = { baseUrl: '', apiKey: '', model: '' };
 
@@ -36,7 +36,8 @@ function useModelInput(providers: readonly SetupProvider[]) {
     setTyped(NOTHING);
   };
   const type = (change: Partial<typeof typed>): void => {
-    // Until a person chooses, another server found on this machine may become the first provider.
+    // Until a person chooses a provider, another server found on this machine may become the first
+    // one.
     setName(chosen?.name ?? null);
     setTyped({ ...typed, ...change });
   };

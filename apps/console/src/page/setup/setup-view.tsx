@@ -9,10 +9,10 @@ import { ChannelStep, type ShownAccounts } from './channel-step.tsx';
 import { ModelStep } from './model-step.tsx';
 import { AnswerNote, SetupStep, type StepPlace, useStep } from './step.tsx';
 
-/** How often the page checks whether the settings of a step are in use, in ms. */
+/** How often (ms) the page checks whether a step's settings are in use. */
 const POLL_INTERVAL_MS = 3_000;
 
-/** The setup, which leads to a bot that answers: a model, a channel, and an owner (U02). */
+/** The setup, which leads to a working bot: a model, a channel, and an owner (U02). */
 export function SetupView(): VNode {
   const setup = useOperation('setup/state', {}, POLL_INTERVAL_MS);
   const report = useOperation('channels/report', {}, POLL_INTERVAL_MS).value;
@@ -25,7 +25,7 @@ export function SetupView(): VNode {
   );
 }
 
-/** The accounts on messaging platforms: the page and the terminal need no setup. */
+/** The accounts on messaging platforms, because the page and the terminal do not need setup. */
 function listOwnAccounts(accounts: ShownAccounts): ShownAccounts {
   return accounts.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
 }
@@ -77,9 +77,8 @@ function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
   return (
     <SetupStep place={place} title="Make it yours" done={done} isSaving={isSaving}>
       <p>
-        Write anything to your bot from your own account. When you appear here, within seconds,
-        click &ldquo;That is me&rdquo; to become the owner. Check the name first: owners can do
-        everything.
+        Write anything to your bot from your own account. You will appear here within seconds. Click
+        &ldquo;That's me&rdquo; to become the owner. Check the name first: owners can do everything.
       </p>
       {waiting.length === 0 && <p class="facts">Waiting for a message …</p>}
       <List look="cards" of={waiting}>
@@ -89,9 +88,9 @@ function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
               <b>{name}</b> on {channel} ({person})
             </span>
             <ActionButton
-              label="That is me"
+              label="That's me"
               look="is-main"
-              name={`${name} on ${channel}: that is me`}
+              name={`${name} on ${channel}: that's me`}
               isBusy={isBusy}
               onPress={() => void take({ method: 'setup/add-owner', input: { person } })}
             />

@@ -18,7 +18,7 @@ interface Answered<Name extends StepName> {
   readonly answer: SetupAnswer;
 }
 
-/** The gateway's answer about these values; undefined if the answer was about other values. */
+/** The gateway's answer about these values; undefined if it answered about other values. */
 export function answerAbout<Values>(
   answered: { readonly question: { readonly input: Values }; readonly answer: SetupAnswer } | null,
   values: Values,
@@ -34,8 +34,9 @@ export function hasSameValues(one: unknown, other: unknown): boolean {
 }
 
 /**
- * Asks the gateway to test or save something and stores its answer with the question, because other
- * values may be typed before it arrives. `onSaved` is called after something was saved.
+ * Asks the gateway to test or save something. The answer is stored together with the question,
+ * because other values may be typed before it arrives. `onSaved` is called after something was
+ * saved.
  */
 export function useStep<Name extends StepName>(onSaved?: () => void) {
   const [answered, setAnswered] = useState<Answered<Name> | null>(null);
@@ -66,7 +67,7 @@ export function AnswerNote({ answer }: { readonly answer: SetupAnswer | undefine
   );
 }
 
-/** The position of a step among the others. */
+/** A step's position among all steps. */
 export interface StepPlace {
   readonly number: number;
   readonly isOpen: boolean;
@@ -77,14 +78,14 @@ export interface StepPlace {
 interface StepProps {
   readonly place: StepPlace;
   readonly title: string;
-  /** The result of the step; null until it is finished. */
+  /** The step's result; null until it is finished. */
   readonly done: ComponentChildren | null;
-  /** Whether the values are being saved and must not change meanwhile. */
+  /** Whether the values are being saved and must not change until that is done. */
   readonly isSaving: boolean;
   readonly children: ComponentChildren;
 }
 
-/** One step, collapsed to a single line while another one is open. */
+/** One step, collapsed to a single line while another step is open. */
 export function SetupStep({ place, title, done, isSaving, children }: StepProps): VNode {
   const { number, isOpen, onToggle } = place;
   const heading = useRef<HTMLHeadingElement>(null);
@@ -130,7 +131,7 @@ interface ChooserProps {
   /** Pairs of an id and a name. */
   readonly options: readonly (readonly [string, string])[];
   readonly value: string;
-  /** Whether the choice is being tested or saved and must not change meanwhile. */
+  /** Whether the choice is being tested or saved and must not change until that is done. */
   readonly isBusy: boolean;
   readonly onChoose: (id: string) => void;
 }

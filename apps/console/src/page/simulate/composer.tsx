@@ -8,12 +8,12 @@ interface Props {
   readonly play: Play;
 }
 
-/** The maximum size of a file, in bytes; bots on the platforms refuse larger ones as well. */
+/** The maximum size of a file, in bytes; bots on the platforms refuse larger files as well. */
 const LARGEST_FILE = 20_000_000;
 
 type AttachedFile = Extract<Act, { kind: 'say' }>['file'];
 
-/** Writes a message as any member of the chat. */
+/** Writes a message as any of the chat's members. */
 export function Composer({ state, play }: Props): VNode {
   const { world, chat, speaker } = play;
   const [text, setText] = useState('');

@@ -11,7 +11,7 @@ interface Props {
 
 /** The label of each fault, and its effect on the bot. */
 const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>> = {
-  'rate-limit': ['Rate limit', 'The next message is refused with 429 and a time to wait'],
+  'rate-limit': ['Rate limit', 'The next message is refused with status 429 and a wait time'],
   'server-error': ['Server error', 'The next message is answered with a server error'],
   'format-refused': ['Format refused', 'The markup of the next message is refused'],
   'reset-before': ['Lost before', 'The connection breaks before the next message arrives'],
@@ -20,7 +20,7 @@ const FAULTS: Readonly<Record<FaultName, readonly [label: string, what: string]>
   duplicate: ['Twice', 'The next event arrives twice'],
   silence: ['Silence', 'The connection stays open, but nothing arrives any more'],
   drop: ['Drop', 'The connection drops'],
-  'session-lost': ['Session ends', 'Another login, or a restart of the servers'],
+  'session-lost': ['Session ends', "Another login, or a restart of the platform's servers"],
 };
 
 /** The controls of the simulated world. */
@@ -147,8 +147,8 @@ function Clock({ state, play: { world } }: Props): VNode {
         </button>
       ))}
       <p class="hint">
-        The clock of the platform and of this Parley. Scheduled tasks notice a change within half a
-        minute.
+        The clock of the platform and of the simulated Parley. Scheduled tasks notice a change
+        within half a minute.
       </p>
     </section>
   );

@@ -11,7 +11,7 @@ interface Props {
 }
 type MessageProps = Props & { readonly message: SimulatedMessage };
 
-/** Beyond this distance from the end, in pixels, the person is reading older messages. */
+/** If the end is farther away than this, in pixels, the person is reading older messages. */
 const NEAR = 120;
 const EMOJIS = ['👍', '❤', '🔥', '😁'] as const;
 
@@ -29,7 +29,7 @@ export function Conversation({ state, play }: Props): VNode {
     if (current !== null && isAtEnd.current) current.scrollTop = current.scrollHeight;
   }, [end]);
   useEffect(() => {
-    // The command menu takes up space that the messages had.
+    // The command menu takes up space from the messages.
     const observer = new ResizeObserver(() => {
       if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
     });
@@ -71,7 +71,7 @@ export function Conversation({ state, play }: Props): VNode {
   );
 }
 
-/** Telegram shows this notice over the chat for a moment. */
+/** Telegram briefly shows this notice over the chat. */
 const NOTICE_MS = 10_000;
 
 function Notice({ play: { chat, speaker, world } }: Pick<Props, 'play'>): VNode | null {
@@ -148,8 +148,8 @@ function toFileQuery(chat: string, message: string, index: number): string {
 }
 
 /**
- * Markup rendered by the simulator. It escapes all text, and the page's policy blocks inline
- * scripts.
+ * Markup rendered by the simulator. The simulator escapes all text, and the page's policy blocks
+ * inline scripts.
  */
 function DrawnMarkup({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
@@ -244,7 +244,7 @@ function Reactions({ message, state, play }: MessageProps): VNode | null {
   );
 }
 
-/** The speaker's actions on a message, shown when it is hovered or focused. */
+/** The speaker's actions for a message, shown when the message is hovered or focused. */
 function Actions({ message, state, play: { chat, speaker, world } }: MessageProps): VNode {
   const place = { chat: chat.key, message: message.key };
   const isMine = message.from === speaker.key;

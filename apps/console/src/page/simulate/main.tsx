@@ -13,8 +13,8 @@ const NAMES = {
 } as const;
 
 /**
- * Shows chats on the left, the conversation in the middle, and the controls of the world on the
- * right.
+ * Shows the chats on the left, the conversation in the middle, and the controls for the simulated
+ * world on the right.
  */
 function Page({ state }: { readonly state: PlayState }): VNode {
   const play = getPlay(state);
@@ -51,7 +51,7 @@ function Page({ state }: { readonly state: PlayState }): VNode {
 
 function main(): void {
   const root = document.getElementById('app');
-  if (!root) throw new Error('The page has no #app; its index.html is damaged.');
+  if (!root) throw new Error('The page does not contain #app, so its index.html is damaged.');
   const state = createPlayState();
   render(<Page state={state} />, root);
   void watchWorld(state);

@@ -3,16 +3,16 @@ import { signal } from '@preact/signals';
 import { askGateway, request, signIn, takeToken } from '../gateway.ts';
 
 /**
- * A world in the form that the command sends; `console` is the address of the simulated Parley's
- * page.
+ * The state of the simulated world as the command sends it; `console` is the address of the
+ * simulated Parley's page.
  */
 export type PlayedWorld = SimulatedWorld & { readonly console: string };
 
-/** The state of the person at the simulator: the chat in view and the next act. */
+/** The state of the person at the simulator: the visible chat and the next action. */
 export interface Play {
   readonly world: PlayedWorld;
   readonly chat: SimulatedChat;
-  /** The simulated person in whose name the player acts. */
+  /** The simulated person as whom the user acts. */
   readonly speaker: SimulatedPerson;
   readonly people: ReadonlyMap<string, string>;
 }
@@ -21,7 +21,7 @@ export interface Play {
 export type PlayState = ReturnType<typeof createPlayState>;
 
 /**
- * Commands on Discord and Slack mention nobody, and these platforms name the author of each
+ * Commands on Discord and Slack do not mention anyone, and these platforms show the author of each
  * message.
  */
 export function isWorkplace(platform: PlayedWorld['platform']): boolean {
@@ -45,7 +45,7 @@ export function createPlayState() {
     return answer.kind === 'failed' ? undefined : answer.value.made;
   };
 
-  /** In a direct chat, only the person it belongs to writes. */
+  /** In a direct chat, only the person to whom it belongs can write. */
   const open = (next: SimulatedChat): void => {
     chat.value = next.key;
     reply.value = null;
@@ -56,7 +56,7 @@ export function createPlayState() {
   return { world, trouble, link, chat, speaker, reply, edit, act, open };
 }
 
-/** The current play; null until the first world has arrived. */
+/** The current simulation; null until the first state has arrived. */
 export function getPlay({ world, chat, speaker }: PlayState): Play | null {
   const now = world.value;
   if (now === null) return null;
@@ -68,7 +68,7 @@ export function getPlay({ world, chat, speaker }: PlayState): Play | null {
   return { world: now, chat: here, speaker: who, people: people.set('bot', now.bot) };
 }
 
-/** Signs in with the address, then keeps the world up to date until the page is closed. */
+/** Signs in with the address, and then keeps the state up to date until the page is closed. */
 export async function watchWorld(state: PlayState): Promise<never> {
   const token = takeToken();
   if (token !== null) state.trouble.value = await signIn(token);
@@ -97,7 +97,7 @@ async function readWorlds({ world, trouble, link }: PlayState): Promise<void> {
   }
 }
 
-/** Not every browser can iterate over a stream. */
+/** Some browsers cannot iterate over a stream. */
 async function* readTexts(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
   const reader = body.getReader();

@@ -10,13 +10,10 @@ import { DayChart } from '../usage/day-charts.tsx';
 import { formatLatency } from '../usage/figures.ts';
 import { useMayRead } from '../who.ts';
 
-/** Interval between requests for the hourly figures and errors, in ms: they change slowly. */
+/** The interval (ms) between requests for the hourly figures and errors, which change slowly. */
 export const SLOW_POLL_MS = 60_000;
 
-/**
- * A chart of answers and latency by hour. For screen readers, the figures are summed up in one
- * sentence.
- */
+/** A chart of answers and latency by hour. For screen readers, one sentence sums up the figures. */
 export function HoursSection(): VNode | null {
   const hours = useOperation('usage/hours', {}, SLOW_POLL_MS).value;
   if (hours === undefined) return null;
@@ -57,7 +54,7 @@ export function HoursSection(): VNode | null {
 
 interface ChannelsProps {
   readonly channels: GatewayStatus['channels'];
-  /** Today's activity by channel id; absent while unknown. */
+  /** Today's activity, keyed by channel id; absent while unknown. */
   readonly used: OutputOf<'usage/report'>['rows'] | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { ActionRunner } from '../ui/data.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
 import { Who } from '../who.ts';
 
-/** A button that opens the page where an owner signs in at a tool server. */
+/** A button that opens the page on which an owner signs in to an MCP server. */
 export function SignIn({
   server,
   run,
@@ -21,10 +21,10 @@ export function SignIn({
     return undefined;
   };
   if (!isOwner) return null;
-  return <ActionButton label="Sign in" name={`Sign in at ${server}`} onPress={() => run(begin)} />;
+  return <ActionButton label="Sign in" name={`Sign in to ${server}`} onPress={() => run(begin)} />;
 }
 
-/** Completes a sign-in; `search` is the query string that the tool server's redirect added. */
+/** Completes a sign-in; `search` is the query string that the MCP server's redirect added. */
 export function endSignIn(search: string): Promise<ActionOutcome | undefined> {
   const query = new URLSearchParams(search);
   const given = (name: string) => query.get(name) ?? undefined;

@@ -1,6 +1,6 @@
 import { common, createLowlight } from 'lowlight';
 
-/** Colors for the parts of a program; everything else has the color of text. */
+/** Colors for the parts of a program; everything else has the text color. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   keyword: ['keyword', 'literal', 'built_in', 'selector-tag', 'name', 'tag'],
   string: ['string', 'regexp', 'addition', 'char', 'link'],
@@ -9,7 +9,10 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   comment: ['comment', 'quote', 'deletion', 'doctag'],
 };
 
-/** Longer code is not colored because it would block the page; in characters. */
+/**
+ * Code that is longer than this, in characters, is not colored, because coloring would block the
+ * page.
+ */
 const MAX_CHARACTERS = 50_000;
 
 interface CodeToken {
@@ -32,7 +35,7 @@ export function colorCode(box: Element): void {
   colored.set(box, ranges);
 }
 
-/** Removes the colors of elements about to be replaced or removed. */
+/** Removes the colors of elements that are about to be replaced or removed. */
 export function clearColors(box: Element): void {
   for (const { group, range } of colored.get(box) ?? []) getHighlight(group).delete(range);
   colored.delete(box);
@@ -62,7 +65,7 @@ function listRanges(code: Element): readonly { readonly group: string; readonly 
 
 type HighlightRoot = ReturnType<typeof lowlight.highlight>;
 
-/** The innermost kind of each piece decides. */
+/** The innermost token determines the color of each piece. */
 function toTokens(root: HighlightRoot): readonly CodeToken[] {
   const tokens: CodeToken[] = [];
   let at = 0;

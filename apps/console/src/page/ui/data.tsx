@@ -7,16 +7,16 @@ import { LiveChanges } from './live.ts';
 
 /** The gateway's answer for a path, kept up to date while it is shown. */
 export interface LoadedData<Value> {
-  /** The last answer; it is kept during a reload, even if that fails. */
+  /** The last answer, which is kept during a reload, even if the reload fails. */
   readonly value: Value | undefined;
   readonly failure: RequestFailure | null;
   readonly isLoading: boolean;
 }
 
 interface RefreshScope {
-  /** Counts the refreshes of a view; all its data is reloaded when it changes. */
+  /** Counts the refreshes of a view; when it changes, all data in the view is reloaded. */
   readonly round: Signal<number>;
-  /** Whether an action is running in the view; its buttons are disabled meanwhile. */
+  /** Whether an action is running in the view; if so, its buttons are disabled. */
   readonly isBusy: Signal<boolean>;
   /** The frame around the view, which is refreshed together with it. */
   readonly frame: RefreshScope | null;
@@ -25,8 +25,7 @@ interface RefreshScope {
 const RefreshScope = createContext<RefreshScope | null>(null);
 
 /**
- * The refresh button and the actions of a view refresh all data in it, and only one action runs at
- * a time.
+ * The refresh button and a view's actions refresh all its data, and only one action runs at a time.
  */
 export function DataScope({ children }: { readonly children: ComponentChildren }): VNode {
   const scope = { round: useSignal(0), isBusy: useSignal(false), frame: useContext(RefreshScope) };
@@ -34,13 +33,13 @@ export function DataScope({ children }: { readonly children: ComponentChildren }
 }
 
 /**
- * How long after a change of the settings file the view is refreshed, in ms. The new settings are
- * usually applied, or reported as invalid, after the first delay, and at the latest after the
- * second.
+ * The delays (ms) between a change of the settings file and the refreshes of the view. The new
+ * settings are usually applied, or reported as invalid, after the first delay, and at the latest
+ * after the second.
  */
 const TAKEN_OVER_MS = [1_500, 4_000];
 
-/** The view around a component; without one, the component itself. */
+/** The view around a component or, if there is none, the component itself. */
 export function useScope() {
   const own = { round: useSignal(0), isBusy: useSignal(false), frame: null };
   const { round, isBusy, frame } = useContext(RefreshScope) ?? own;
@@ -48,8 +47,8 @@ export function useScope() {
     round.value += 1;
   };
   /**
-   * Runs after a person's action. The frame is refreshed too, now and again later, when changed
-   * settings have been applied.
+   * Runs after a person's action. The frame is refreshed as well, immediately and again when
+   * changed settings have been applied.
    */
   const refreshAll = (): void => {
     refresh();
@@ -74,15 +73,15 @@ const RESYNC_MS = 60_000;
 const WITHOUT_EVENTS_MS = 10_000;
 
 /**
- * When data is reloaded automatically while the window is visible: after a number of ms, or with
- * `live` after changes reported by the gateway.
+ * When data is reloaded automatically while the window is visible: after a number of ms or, with
+ * `live`, after changes reported by the gateway.
  */
 export type RefreshPolicy<Value> =
   | number
   | 'live'
   | ((value: Value | undefined) => number | undefined);
 
-/** The delay until data is reloaded; undefined to wait for a refresh. */
+/** The delay before data is reloaded; undefined to wait for a refresh. */
 function computePause<Value>(
   again: RefreshPolicy<Value> | undefined,
   value: Value | undefined,
@@ -94,8 +93,8 @@ function computePause<Value>(
 
 /**
  * Loads `path` when it changes, when the view is refreshed, when the window gets the focus, and as
- * specified by `again`. Null loads nothing and keeps the current data. `Value` is the type that the
- * gateway declares for the path.
+ * specified by `again`. If `path` is null, nothing is loaded and the current data is kept. `Value`
+ * is the type that the gateway declares for the path.
  */
 export function useData<Value>(
   path: string | null,
@@ -104,7 +103,7 @@ export function useData<Value>(
   const { refresh, round } = useScope();
   const live = useContext(LiveChanges);
   const changes = again === 'live' ? live.value : null;
-  // Prevents the answer to an earlier request from replacing the answer to a later one.
+  // Keeps the answer to an earlier request from replacing the answer to a later one.
   const requests = useRef<Requests>({ path, last: 0, shown: 0 });
   const state = useSignal<LoadedData<Value> & { readonly path: string | null }>({
     path,
@@ -144,7 +143,7 @@ export function useData<Value>(
   return { value, failure, isLoading };
 }
 
-/** The requests for one path: how many were sent, and whose answer is shown. */
+/** The requests for one path: how many were sent, and which one's answer is shown. */
 interface Requests {
   readonly path: string | null;
   last: number;
@@ -152,11 +151,11 @@ interface Requests {
 }
 
 /**
- * Loads the result of a read operation, like `useData`; a null input loads nothing.
+ * Loads the result of a read operation in the same way as `useData`; if the input is null, nothing
+ * is loaded.
  *
- * @example
- * const audit = useOperation('audit/report', {});
- * return <Show data={audit}>{(report) => <Findings {...report} />}</Show>;
+ * @example const audit = useOperation('audit/report', {}); return <Show data={audit}>{(report) =>
+ * <Findings {...report} />}</Show>;
  */
 export function useOperation<Name extends OperationName>(
   name: Name,
@@ -167,8 +166,8 @@ export function useOperation<Name extends OperationName>(
 }
 
 /**
- * Calls `task` once: after `ms`, or later if the window is still hidden then, or as soon as the
- * window gets the focus.
+ * Calls `task` once, after `ms`. If the window is hidden at that time, the call waits until it is
+ * visible; it comes earlier if the window gets the focus.
  */
 function runWhenDue(ms: number | undefined, task: () => void): () => void {
   const over = new AbortController();
@@ -185,17 +184,16 @@ function runWhenDue(ms: number | undefined, task: () => void): () => void {
   };
 }
 
-/** Runs the actions of a person in a view; all its buttons are disabled meanwhile. */
+/** Runs a person's actions in a view; all its buttons are disabled while an action runs. */
 export interface ActionRunner {
-  /** The outcome of the last action, for `OutcomeNote`. */
   readonly outcome: ActionOutcome | undefined;
   /** Runs an action, then refreshes the view. */
   run(work: () => Promise<ActionOutcome | undefined>): void;
 }
 
-/** Shown when an action threw, for example because an answer had an unknown form. */
+/** Shown if an action threw, for example because an answer had an unknown form. */
 const UNEXPECTED: ActionOutcome = {
-  text: 'This failed unexpectedly. Reload the page: the gateway may have been updated.',
+  text: 'This failed unexpectedly. The gateway may have been updated, so reload the page.',
   isTrouble: true,
 };
 

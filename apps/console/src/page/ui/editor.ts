@@ -24,7 +24,7 @@ export interface EditorOptions {
   readonly onSave: () => void;
 }
 
-/** Uses the colors of the page, light and dark. */
+/** Uses the page's colors, light or dark. */
 const COLOURS = HighlightStyle.define([
   { tag: [tags.comment, tags.meta], color: 'var(--soft)' },
   {
@@ -95,7 +95,7 @@ export function openEditor(
           ...defaultKeymap,
           indentWithTab,
         ]),
-        // Scrollable content must be reachable by keyboard; some tools do not accept that it is
+        // Scrollable content must be reachable by keyboard; some tools do not recognize that it is
         // editable.
         EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         EditorView.updateListener.of((update) => {

@@ -23,7 +23,7 @@ describe('numbers and times formatted for people', () => {
     expect(sizeOf(bytes)).toBe(text);
   });
 
-  it('[P17] shows 100 % only for the whole', () => {
+  it('[P17] shows 100 % only if nothing is missing', () => {
     expect(formatPercent(0.9999)).toBe('99.9 %');
     expect(formatPercent(1)).toBe('100 %');
   });

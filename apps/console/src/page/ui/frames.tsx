@@ -8,7 +8,7 @@ import { Icon } from './icon.tsx';
 interface FrameProps {
   readonly name: string;
   readonly title: string;
-  /** The label of the refresh button; when absent, only its icon is shown. */
+  /** The refresh button's label; if absent, only its icon is shown. */
   readonly refreshLabel?: string;
 }
 
@@ -25,7 +25,6 @@ export function ColumnView(props: FrameProps & { children: ComponentChildren }):
   );
 }
 
-/** The title of a view, and its refresh button. */
 function ViewHead({ title, refreshLabel }: Omit<FrameProps, 'name'>): VNode {
   const { inTitles } = useContext(AgentsHere);
   return (
@@ -48,17 +47,16 @@ interface SplitViewProps extends FrameProps {
   /** The name of the list's entries, such as `Turns`. */
   readonly label: string;
   /**
-   * In a narrow window, whether to show the list; otherwise the sheet with a link back is shown.
+   * Whether a narrow window shows the list; otherwise it shows the selected entry with a link back.
    */
   readonly showsList: boolean;
   readonly list: ComponentChildren;
-  /** The address of the list. */
   readonly back: string;
   /** The selected entry. */
   readonly children: ComponentChildren;
 }
 
-/** A view with a list and, beside it, one of its entries. */
+/** A view with a list and, beside it, one of the list's entries. */
 export function SplitView(props: SplitViewProps): VNode {
   const { name, label, showsList, list, back, children, ...head } = props;
   return (
@@ -83,7 +81,7 @@ interface EntryLinkProps {
   readonly title: ComponentChildren;
   /** The time in ms; absent if it is unknown. */
   readonly at?: number | undefined;
-  /** Defaults to `formatMoment(at)`. */
+  /** The displayed time; the default is `formatMoment(at)`. */
   readonly time?: string;
   readonly facts: string;
   readonly isChosen: boolean;
@@ -91,7 +89,7 @@ interface EntryLinkProps {
   readonly children?: ComponentChildren;
 }
 
-/** One entry in the list of a split view. */
+/** An entry in the list of a split view. */
 export function EntryLink(props: EntryLinkProps): VNode {
   const { href, title, at, time, facts, isChosen, look = '', children } = props;
   return (

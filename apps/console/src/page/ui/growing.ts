@@ -4,16 +4,16 @@ import { useEffect, useRef } from 'preact/hooks';
 import { askGateway, buildReadPath, type GatewayAnswer, type RequestFailure } from '../gateway.ts';
 import { type LoadedData, type RefreshPolicy, useOperation } from './data.tsx';
 
-/** Where the next page of a list begins (`before=`); null at its end. */
+/** The position at which the next page of a list begins (`before=`); null at the end. */
 type Cursor = string | number | null;
 
-/** A page of a list: its items, and the cursor for the next page. */
+/** A page in a list: its items, and the cursor for the next page. */
 interface Page<Item> {
   readonly items: readonly Item[];
   readonly next: Cursor;
 }
 
-/** A list that changes at its beginning while older pages are loaded. */
+/** A list that may change at its beginning while older pages are loaded. */
 export interface Growing<Answer, Item> extends LoadedData<readonly Item[]> {
   /** The gateway's latest answer for the first page. */
   readonly first: Answer | undefined;
@@ -21,17 +21,17 @@ export interface Growing<Answer, Item> extends LoadedData<readonly Item[]> {
   readonly older: Older | null;
 }
 
-/** The next older page of a list, loaded when a person asks for it. */
+/** The next older page of a list, which is loaded when a person asks for it. */
 export interface Older {
   readonly load: () => void;
-  /** Whether a page that the person asked for is being loaded. */
+  /** Whether the requested page is being loaded. */
   readonly isLoading: boolean;
-  /** Why the page could not be loaded; null if loading has not failed. */
+  /** Why the page could not be loaded; null if there was no failure. */
   readonly failure: RequestFailure | null;
 }
 
 /**
- * The pages after the first one. Each page begins where the one before it ends, so there are no
+ * The pages after the first one. Each page begins where the previous page ends, so there are no
  * gaps.
  */
 interface Rest<Item> {
@@ -45,19 +45,19 @@ const NONE: Rest<never> = { pages: [], failure: null };
 interface Reading<Item> {
   readonly path: string;
   first: Page<Item> | null;
-  /** How many older pages a person has asked for. */
+  /** How many older pages the person has requested. */
   wanted: number;
-  /** The key of the oldest item that the person asked for; null until it has been loaded. */
+  /** The key of the oldest requested item; null until it has been loaded. */
   oldest: string | null;
   isRunning: boolean;
-  /** Whether the first page changed, or another page was asked for, after loading began. */
+  /** Whether the first page changed or another page was requested after loading began. */
   isDue: boolean;
 }
 
 /**
- * Loads the first page of an operation as `useOperation` does, and older pages on request. Whenever
- * the first page is reloaded, so are the older ones, because items may be new, moved or removed. An
- * item on several pages is taken from the first of them.
+ * Loads the first page of an operation in the same way as `useOperation`, and older pages on
+ * request. When the first page is reloaded, the older pages are reloaded as well, because items may
+ * be new, moved or removed. If an item is on several pages, it is taken from the first of these.
  */
 export function useGrowing<Name extends OperationName, Item>(
   name: Name,
@@ -79,7 +79,9 @@ export function useGrowing<Name extends OperationName, Item>(
     const answer = await askGateway<OutputOf<Name>>(buildReadPath(name, { ...input, before }));
     return answer.kind === 'here' ? { kind: 'here', value: read(answer.value) } : answer;
   };
-  /** Loads the requested pages after those that are kept, one run at a time. */
+  /**
+   * Loads the requested pages after the pages that are kept. Only one run loads pages at a time.
+   */
   const run = async (kept: readonly Page<Item>[]): Promise<void> => {
     reading.isDue = reading.isRunning;
     if (reading.isRunning) return;
@@ -116,8 +118,8 @@ interface Reader<Item> {
 }
 
 /**
- * Loads as many pages as requested, and one more if new items pushed the oldest one onto it. After
- * a failure, the pages after the failed one are left out, because they might no longer follow.
+ * Loads as many pages as requested, plus one more if new items pushed the oldest item onto it.
+ * After a failure, the pages after the failed page are left out, because there might be gaps.
  */
 async function readRest<Item>(
   reading: Reading<Item>,
@@ -147,7 +149,7 @@ async function readRest<Item>(
   return { pages, failure: null };
 }
 
-/** All items of the pages in order, each once. */
+/** The items of all pages in order, without duplicates. */
 function distinct<Item>(
   pages: readonly Page<Item>[],
   keyOf: (item: Item) => string,

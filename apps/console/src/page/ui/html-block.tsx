@@ -2,7 +2,8 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 /**
- * Shows an answer rendered by the gateway. While an answer grows, only changed blocks are replaced.
+ * Shows an answer rendered by the gateway. While an answer is being written, only changed blocks
+ * are replaced.
  */
 export function HtmlBlock({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
@@ -23,7 +24,7 @@ export function HtmlBlock({ html }: { readonly html: string }): VNode {
 type MathsModule = typeof import('./maths.ts');
 
 /**
- * Loads the formula library with the first formula of an answer; later formulas of the same answer
+ * Loads the formula library for the first formula in an answer; later formulas in the same answer
  * are drawn immediately.
  */
 function drawMaths(
@@ -39,7 +40,7 @@ function drawMaths(
     maths.current.drawFormulas(box);
     end = maths.current.fitFormulas(box);
   };
-  // An update of the gateway may have removed the file; the formula's source stays readable.
+  // If an update of the gateway has removed the file, the formula's source stays readable.
   load().catch(() => undefined);
   return () => {
     isOver = true;
@@ -47,12 +48,12 @@ function drawMaths(
   };
 }
 
-/** The text of an answer as a person would write it, with the source of each formula. */
+/** The text of an answer as a person would write it, including the source of each formula. */
 export function getProseText(prose: HTMLElement): string {
   const spans = [...prose.querySelectorAll<HTMLElement>('.math[data-source]')];
   const drawn = spans.map((span) => [...span.childNodes]);
-  // The source replaces the formulas between two paints; this is necessary because only displayed
-  // elements have an `innerText`.
+  // The formulas are replaced by their source between two paints, because only displayed elements
+  // have an `innerText`.
   for (const span of spans) {
     const lines = (span.dataset.source ?? '').split('\n');
     span.replaceChildren(
@@ -68,10 +69,10 @@ function createLineEnd(): HTMLElement {
   return document.createElement('br');
 }
 
-/** How long a growing answer must pause before its code is colored again, in ms. */
+/** How long (ms) a growing answer must pause before its code is colored again. */
 const QUIET_MS = 200;
 
-/** Loads the library for code colors with the first code block that names its language. */
+/** Loads the code coloring library for the first code block with a language name. */
 function colorWhenIdle(box: Element | null): (() => void) | undefined {
   if (!box?.querySelector('code[class^="language-"]') || !('highlights' in CSS)) return undefined;
   let clear: (() => void) | undefined;
@@ -90,8 +91,8 @@ function colorWhenIdle(box: Element | null): (() => void) | undefined {
 }
 
 /**
- * Replaces only changed blocks, so that a selection or a scrolled code block survives the next
- * piece of the answer.
+ * Replaces only changed blocks, so that a selection or a scrolled code block stays intact when the
+ * next piece of the answer arrives.
  */
 function replaceChanged(box: Element, fragment: DocumentFragment): void {
   const next = [...fragment.childNodes];
@@ -113,7 +114,7 @@ function decorateBlocks(fragment: DocumentFragment): void {
   }
   for (const spoiler of fragment.querySelectorAll<HTMLElement>('.spoiler')) {
     spoiler.tabIndex = 0;
-    spoiler.title = 'Hidden text: point at it or focus it to read it';
+    spoiler.title = 'Hidden text: hover over it or focus it to read it';
   }
 }
 
@@ -162,9 +163,9 @@ async function copyText(pre: HTMLPreElement, button: HTMLButtonElement): Promise
 }
 
 /**
- * The elements that the gateway's Markdown printer creates, with the attributes allowed on each.
- * The printer already escapes everything; this is a second line of defense for a page that shows
- * text by strangers.
+ * The elements that the gateway's Markdown printer creates, each with its allowed attributes. The
+ * printer already escapes everything; this is a second line of defense, because the page shows text
+ * written by strangers.
  */
 const PLAIN = 'blockquote br del em h1 h2 h3 h4 h5 h6 hr ol p pre strong table tbody thead tr u ul';
 const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map([

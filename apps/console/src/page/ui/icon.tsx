@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-/** Paths in a box of 24 by 24. */
+/** Paths in a 24 by 24 box. */
 const PATHS = {
   send: 'M12 19V5.500M5.500 11.500 12 5l6.500 6.500',
   attach:
@@ -41,16 +41,18 @@ const PATHS = {
   clock: 'M12 4a8 8 0 1 1-.001 0M12 8v4.500l3 2',
   hooks: 'M12 3.500v10M7.500 9.500l4.500 4.500 4.500-4.500M4.500 15.500v4h15v-4',
   again: 'M19.500 12a7.500 7.500 0 1 1-2.200-5.300M19.500 4v4h-4',
+  rewind: 'M11 7.500 4.500 12l6.500 4.500zM19.500 7.500 13 12l6.500 4.500z',
+  branch:
+    'M7 4v10M7 14.500a2.500 2.500 0 1 0 .001 0M17 4.500a2.500 2.500 0 1 0 .001 0M17 9.500c0 3.500-4 4-7.500 5.500',
   key: 'M8.500 19a4.500 4.500 0 1 1 0-9 4.500 4.500 0 0 1 0 9zM11.700 11.300 19.500 3.500M16 7l2.500 2.500',
   back: 'M14.500 5.500 8 12l6.500 6.500',
 } as const;
 
-/** The name of an icon. */
 export type IconName = keyof typeof PATHS;
 
 /**
- * A line drawing in the color of the surrounding text, hidden from screen readers because its
- * button has a label.
+ * A line drawing in the color of the surrounding text. It is hidden from screen readers, because
+ * its button has a label.
  */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (

@@ -7,11 +7,11 @@ interface LazyProps<Props extends object> {
   readonly props: Props;
   /** The content shown until the file is loaded. */
   readonly before?: VNode;
-  /** The content shown if the file cannot be loaded; `before` if absent. */
+  /** The content shown if the file cannot be loaded; the default is `before`. */
   readonly broken?: VNode;
 }
 
-/** A view, or a part of the frame, whose file is loaded when it is first shown. */
+/** A view or a part of the frame. Its file is loaded when it is first shown. */
 export function Lazy<Props extends object>({
   load,
   props,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createLiveChanges } from './live.ts';
 
-describe('changes reported by the gateway', () => {
+describe('reloading after changes reported by the gateway', () => {
   function scene() {
     const timers: (() => void)[] = [];
     const page = { hidden: false, look: () => {} };
@@ -36,7 +36,7 @@ describe('changes reported by the gateway', () => {
     expect(live.count.value).toBe(1);
   });
 
-  it('[U12] stops reloading for a person who receives no events', () => {
+  it('[U12] stops reloading for a person who does not receive events', () => {
     const { live, next } = scene();
     live.note();
     live.note();

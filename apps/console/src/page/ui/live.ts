@@ -2,8 +2,8 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 
 /**
- * Counts changes reported by the gateway; null if this person receives no events, so that views
- * poll instead.
+ * Counts changes reported by the gateway; null if this person does not receive events, in which
+ * case views poll instead.
  */
 export const LiveChanges = createContext<ReadonlySignal<number | null>>(signal(null));
 
@@ -16,12 +16,12 @@ export interface Visibility {
   later(task: () => void, ms: number): void;
 }
 
-/** The minimum interval between reloads, however many changes are reported, in ms. */
+/** The minimum interval (ms) between reloads, regardless of how many changes are reported. */
 const PAUSE_MS = 1_000;
 
 /**
- * Combines reported changes: the first triggers a reload immediately, later ones after a pause.
- * While the page is hidden, nothing is reloaded.
+ * Combines reported changes: the first change triggers a reload immediately, later changes trigger
+ * one after a pause. While the page is hidden, there are no reloads.
  */
 export function createLiveChanges({ isHidden, onChange, later }: Visibility) {
   const count = signal<number | null>(null);
@@ -44,7 +44,6 @@ export function createLiveChanges({ isHidden, onChange, later }: Visibility) {
   onChange(look);
   return {
     count,
-    /** Reports a change. */
     note,
     /**
      * Reports a new connection, with or without events. Changes before the new connection may have

@@ -1,14 +1,14 @@
 import temml from 'temml';
 
 /**
- * Longer formulas, and all formulas of an answer beyond this total, stay source text because
+ * Longer formulas stay source text, and so do all formulas in an answer beyond this total, because
  * drawing them would block the page. The limits are in characters.
  */
 const MAX_FORMULA = 4_000;
 const MAX_ANSWER = 40_000;
 
 /**
- * The maximum nesting of elements. Browsers lay out elements recursively, and deeper nesting could
+ * The maximum nesting of elements. Browsers lay out elements recursively, so deeper nesting could
  * crash the tab.
  */
 const MAX_DEPTH = 60;
@@ -26,8 +26,8 @@ const ELEMENTS = new Set(
 );
 
 /**
- * The allowlist contains no links, ids, style strings (which the content policy blocks) or colors
- * (which would be unreadable in light or dark mode).
+ * The allowlist does not contain links, ids, style strings (which the content policy blocks) or
+ * colors (which would be unreadable in light or dark mode).
  */
 const ATTRIBUTES = new Set(
   [
@@ -39,14 +39,14 @@ const ATTRIBUTES = new Set(
 const OPTIONS = {
   throwOnError: true,
   trust: false,
-  // Maximum lengths in em and points, so that no space or line is larger than a screen.
+  // Maximum lengths in em and points, so that spaces and lines are never larger than a screen.
   maxSize: [40, 400],
   maxExpand: 500,
 } satisfies Parameters<typeof temml.render>[2];
 
-/** A node of a drawn formula, as the library creates it before there is an element. */
+/** A node of a drawn formula, as the library creates it before it becomes an element. */
 interface DrawnNode {
-  /** The name of the element; absent for text nodes. */
+  /** The element's name; absent for text nodes. */
   readonly type?: string;
   readonly attributes?: Record<string, string>;
   readonly style?: Record<string, string>;
@@ -68,7 +68,7 @@ interface ParsedFormula {
 const DISPLAY = /^(?:\$\$([\s\S]+)\$\$|\\\[([\s\S]+)\\\])$/;
 const INLINE = /^(?:\$([\s\S]+)\$|\\\(([\s\S]+)\\\))$/;
 
-/** Parses a formula with its delimiters; null if there are none. */
+/** Parses a formula with its delimiters; null if it has no delimiters. */
 export function readFormula(source: string): ParsedFormula | null {
   const [, ...display] = DISPLAY.exec(source) ?? [];
   const [, ...inline] = INLINE.exec(source) ?? [];
@@ -126,8 +126,8 @@ function stripAttributes(drawn: DrawnNode, depth = 0): boolean {
 }
 
 /**
- * Puts formulas wider than their line into boxes that can be scrolled, including by keyboard.
- * Returns a function that stops the observation.
+ * Puts formulas that are wider than their line into boxes that can be scrolled, including by
+ * keyboard. Returns a function that stops the observation.
  */
 export function fitFormulas(box: Element): () => void {
   const fit = (): void => {

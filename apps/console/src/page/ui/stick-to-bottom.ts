@@ -5,8 +5,8 @@ import { useEffect, useState } from 'preact/hooks';
 const NEAR = 48;
 
 /**
- * Keeps `scroller` at its end while `content` grows. Once the reader scrolls up, the position is
- * left alone until they scroll back down or ask for the end (`toEnd`). `stuck` tells whether the
+ * Keeps `scroller` at its end while `content` grows. Once the reader scrolls up, the position stays
+ * where it is until they scroll back down or request the end (`toEnd`). `stuck` is true while the
  * view follows the end.
  */
 export function useStickToBottom(
@@ -25,7 +25,7 @@ export function useStickToBottom(
     if (!box || !content.current) return;
     const onScroll = (): void => {
       const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
-      // Growing content also moves the end away, so only scrolling up counts as leaving it.
+      // New content also moves the end away, so only scrolling up counts as leaving the end.
       if (near) follow.now = true;
       else if (box.scrollTop < follow.last) follow.now = false;
       follow.last = box.scrollTop;

@@ -8,20 +8,20 @@ import { Icon, type IconName } from './icon.tsx';
 interface ActionProps {
   readonly label: string;
   readonly onPress?: () => void;
-  /** The name for screen readers, when several buttons have the same label. */
+  /** The name for screen readers, if several buttons have the same label. */
   readonly name?: string | undefined;
-  /** `is-main` for the primary action, `is-grave` for one that cannot be undone. */
+  /** `is-main` for the primary action, `is-grave` for an action that cannot be undone. */
   readonly look?: 'is-main' | 'is-grave' | '' | undefined;
   /** Whether the button is disabled for a reason other than the view's own work. */
   readonly isBusy?: boolean;
-  /** The state of a button that expands something. */
+  /** Whether the button's content is expanded. */
   readonly isExpanded?: boolean;
   readonly slot?: Ref<HTMLButtonElement>;
   /** Whether the button submits its form. */
   readonly isSubmit?: boolean;
 }
 
-/** A button for an action on one item of a view. */
+/** A button for an action on an item in a view. */
 export function ActionButton(props: ActionProps): VNode {
   const { label, onPress, name, look = '', isBusy = false, isExpanded, slot, isSubmit } = props;
   const scope = useScope();
@@ -60,12 +60,12 @@ export function TextButton(
 
 interface IconButtonProps {
   readonly icon: IconName;
-  /** The button's name for screen readers, also shown as a tooltip. */
+  /** The button's name for screen readers, which is also its tooltip. */
   readonly label: string;
   readonly onPress: () => void;
 }
 
-/** A button with an icon; its label is read by screen readers and shown as a tooltip. */
+/** A button with an icon. Its label is read by screen readers and shown as a tooltip. */
 export function IconButton({ icon, label, onPress }: IconButtonProps): VNode {
   return (
     <button type="button" class="icon-button" aria-label={label} title={label} onClick={onPress}>
@@ -75,7 +75,7 @@ export function IconButton({ icon, label, onPress }: IconButtonProps): VNode {
 }
 
 interface ConfirmButtonProps extends ActionProps {
-  /** Explains the risk; when absent, the action runs without confirmation. */
+  /** Explains the risk; if absent, the action runs without confirmation. */
   readonly question?: string | undefined;
   readonly confirm: string;
 }
@@ -88,7 +88,7 @@ export function ConfirmButton({ question, confirm, ...action }: ConfirmButtonPro
   const cancel = useRef<HTMLButtonElement>(null);
   const wasAsked = useRef(false);
   useEffect(() => {
-    // Keeps the keyboard focus on this button or its question.
+    // Keeps the keyboard focus on this button or on its question.
     if (wasAsked.current !== isAsked) (isAsked ? cancel : start).current?.focus();
     wasAsked.current = isAsked;
   }, [isAsked]);
@@ -128,7 +128,10 @@ export function TroubleNote({ reason, again }: TroubleProps): VNode | null {
   );
 }
 
-/** A button that loads the next older page of a list, or why that failed; nothing at its end. */
+/**
+ * A button that loads the next older page of a list, or the reason why that failed; nothing at the
+ * end of the list.
+ */
 export function OlderButton({
   label,
   older,
@@ -150,7 +153,7 @@ export function OlderButton({
 }
 
 /**
- * Shows data once it is loaded. While data is missing, shows that it is loading, or why loading
+ * Shows data once it is loaded. While there is no data, shows that it is loading, or why loading
  * failed and what to do.
  */
 export function ShowData<Value>(props: {
@@ -172,7 +175,7 @@ export function ShowData<Value>(props: {
   );
 }
 
-/** Reports the outcome of an action and has screen readers announce it. */
+/** Shows the outcome of an action, and makes screen readers announce it. */
 export function OutcomeNote({ outcome }: { readonly outcome: ActionOutcome | undefined }): VNode {
   return (
     <p class={outcome?.isTrouble ? 'trouble' : 'outcome'} role="status" hidden={!outcome}>
@@ -199,7 +202,7 @@ export function OutsideText(props: {
   );
 }
 
-/** A diff by lines: `-` removed, `+` added, ` ` unchanged. */
+/** A diff of lines: `-` removed, `+` added, ` ` unchanged. */
 export function DiffLines({ lines }: { readonly lines: string }): VNode {
   const shown = lines === '' ? ['Nothing changes.'] : lines.split('\n');
   return (
@@ -212,7 +215,7 @@ export function DiffLines({ lines }: { readonly lines: string }): VNode {
   );
 }
 
-/** A list of elements created by `show`, which must have keys. */
+/** A list of elements created by `show`; they must have keys. */
 export function List<Item>(props: {
   readonly look?: string;
   readonly of: readonly Item[];
@@ -228,7 +231,7 @@ export function List<Item>(props: {
   );
 }
 
-/** A section with its title, which is also its name for screen readers. */
+/** A section and its title, which is also its name for screen readers. */
 export function Section(props: {
   readonly title: string;
   readonly look?: string;
@@ -242,7 +245,7 @@ export function Section(props: {
   );
 }
 
-/** A form field with its label; `id` is the field's. */
+/** A form field and its label; `id` is the id of the field. */
 export function LabelledField(props: {
   readonly label: string;
   readonly id: string;

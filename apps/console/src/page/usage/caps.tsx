@@ -9,8 +9,8 @@ type UsageCap = UsageReport['caps'][number];
 
 const WHOSE: Readonly<Record<UsageCap['name'], string>> = {
   totalDaily: 'Everyone together',
-  perPersonDaily: 'One person, at most',
-  perGroupDaily: 'One group, at most',
+  perPersonDaily: 'Most by one person',
+  perGroupDaily: 'Most by one group',
   perStrangerDaily: 'One stranger',
 };
 
@@ -51,7 +51,7 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
   );
 }
 
-/** `used` is the share used so far, which can exceed 1; null if it is unknown. */
+/** `used` is the share that has been used, which can exceed 1; null if it is unknown. */
 function UsageBound({
   used,
   text,

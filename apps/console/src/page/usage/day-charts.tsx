@@ -4,8 +4,8 @@ import { formatAmount } from '../ui/format.ts';
 import { formatCost, formatLatency } from './figures.ts';
 
 /**
- * Four charts with a bar for each day. They are hidden from screen readers, which find the same
- * figures in the table below.
+ * Four charts with a bar for each day. They are hidden from screen readers, because the table below
+ * contains the same figures.
  */
 export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNode {
   return (
@@ -46,22 +46,22 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
 
 interface DayChartProps {
   readonly title: string;
-  /** The names of the parts of a bar, from the bottom. */
+  /** The names of a bar's parts, from the bottom. */
   readonly parts: readonly string[];
   readonly days: readonly UsageDay[];
-  /** The heights of the parts of a bar, stacked from the bottom. */
+  /** The heights of a bar's parts, stacked from the bottom. */
   readonly valuesOf: (day: UsageDay) => readonly number[];
   readonly text: (value: number, day: UsageDay) => string;
   /** The label of the highest bar, if it differs from its value. */
   readonly highest?: string;
-  /** Whether the second part counts failures. */
+  /** Whether the second part of a bar counts failures. */
   readonly alarm?: boolean;
 }
 
-/** The CSS classes of the parts of a bar. The highest bar has the height 100. */
+/** The CSS classes of a bar's parts. The highest bar has a height of 100. */
 const LOOKS = ['bar-one', 'bar-two'];
 
-/** A chart with a bar for each day, or another period named by `day`. */
+/** A chart with a bar for each day or for another period, which `day` names. */
 export function DayChart({
   title,
   parts,
@@ -93,7 +93,7 @@ export function DayChart({
           return (
             <g key={day}>
               <title>{`${day}: ${values.map((_, nth) => text(sumValues(values.slice(0, nth + 1)), one)).join(', ')}`}</title>
-              {/* The hit area of a day also covers empty days, so that the pointer finds them. */}
+              {/* Days without usage also have a hit area, so that the pointer can find them. */}
               <rect x={at} width={1} height={100} fill="transparent" />
               {values.map((value, nth) => {
                 const height = most === 0 ? 0 : (100 * value) / most;
@@ -122,7 +122,7 @@ export function DayChart({
   );
 }
 
-/** The highest cost of any day, which is a lower bound if a price is unknown. */
+/** The highest cost on any day, which is a lower bound if a price is unknown. */
 export function formatHighestMoney(
   days: readonly Pick<UsageDay, 'costUsd' | 'unpriced'>[],
 ): string {

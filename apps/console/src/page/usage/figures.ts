@@ -8,7 +8,10 @@ export function formatMoney(usd: number): string {
   return usd.toLocaleString(undefined, currency);
 }
 
-/** Turns without a known price make the sum a lower bound, or unknown if no price is known. */
+/**
+ * Because of turns without a known price, the sum may be a lower bound; if no price is known, the
+ * sum is unknown.
+ */
 export function formatCost({
   costUsd,
   unpriced,
@@ -17,7 +20,7 @@ export function formatCost({
   return costUsd === 0 ? 'unknown' : `over ${formatMoney(costUsd)}`;
 }
 
-/** The latency of answers, given in ms; a dash when there were none. */
+/** The latency of answers, given in ms; a dash if there were no answers. */
 export function formatLatency(ms: number | undefined): string {
   return ms === undefined ? '–' : formatDuration(ms);
 }

@@ -9,7 +9,7 @@ type UsageReport = OutputOf<'usage/report'>;
 interface UsageLine {
   readonly key: string;
   readonly name: string;
-  /** The title chosen by people, shown as plain text. */
+  /** The title was chosen by people and is shown as plain text. */
   readonly title?: string | null;
   readonly figures: UsageFigures;
 }
@@ -17,7 +17,7 @@ interface UsageLine {
 interface UsageColumn {
   readonly name: string;
   readonly text: (figures: UsageFigures) => string;
-  /** The value that determines the length of the cell's bar. */
+  /** The value that determines the length of the bar in the cell. */
   readonly size?: (figures: UsageFigures) => number;
 }
 
@@ -44,7 +44,7 @@ const COLUMNS: readonly UsageColumn[] = [
   { name: '95th percentile', text: ({ latency }) => formatLatency(latency?.p95) },
 ];
 
-/** One line per group, with bars for comparison, and a total. */
+/** One line per group, with bars for comparison, followed by a total. */
 export function UsageTable(props: {
   readonly report: UsageReport;
   /** The heading of the first column. */
@@ -57,7 +57,7 @@ export function UsageTable(props: {
     size === undefined ? 0 : Math.max(...lines.map(({ figures }) => size(figures))),
   );
   return (
-    // In a narrow window the table scrolls sideways, so it must be reachable by keyboard.
+    // In a narrow window, the table scrolls sideways, so it must be reachable by keyboard.
     <div class="table-box usage-table" role="group" aria-label="Usage" tabIndex={0}>
       <table>
         <thead>
@@ -98,7 +98,7 @@ export function UsageTable(props: {
 
 interface CellProps extends UsageColumn {
   readonly figures: UsageFigures;
-  /** The value of the longest bar in the column; 0 for no bars. */
+  /** The value for the longest bar in the column; 0 to omit bars. */
   readonly most: number;
 }
 
@@ -116,8 +116,8 @@ function Cell({ text, size, figures, most }: CellProps): VNode {
 }
 
 /**
- * Days with any usage, newest first. Other groupings start with the groups of highest usage,
- * followed by the rest.
+ * The days that have any usage, newest first. Other groupings start with the groups that have the
+ * highest usage, followed by the rest.
  */
 export function listUsageLines({
   by,

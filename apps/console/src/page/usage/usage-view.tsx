@@ -26,10 +26,10 @@ const PERIODS = [7, 30, 90, 400];
 /** Model usage and latency (U07): `#/usage/GROUPING/DAYS`, `#/usage/GROUPING/DAYS/LAST_DAY`. */
 export function UsageView({ args }: Route): VNode {
   const [by = 'day', days = '30', until] = args;
-  // An address may contain anything; the gateway validates it.
+  // An address may contain anything, so the gateway validates it.
   const query = { by, days, until } as InputOf<'usage/report'>;
   const data = useOperation('usage/report', query);
-  // The groupings allowed for the role; they stay visible while others are loaded.
+  // The groupings that the role allows; they stay visible while a report is loaded.
   const groupings = useRef<UsageReport['groupings']>(['day']);
   if (data.value) groupings.current = data.value.groupings;
   const href = (grouping: string, period: string, last = until): string =>
@@ -89,7 +89,7 @@ interface ChoiceProps {
 
 /**
  * A choice between several addresses. The options are links, so that the browser can go back and
- * bookmarks preserve the choice.
+ * bookmarks keep the choice.
  */
 function LinkChoice({ label, of }: ChoiceProps): VNode {
   return (

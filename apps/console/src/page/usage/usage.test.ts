@@ -31,11 +31,11 @@ const REPORT: OutputOf<'usage/report'> = {
 };
 
 describe('usage on the page', () => {
-  it('[U07] lists days with any usage, newest first', () => {
+  it('[U07] lists the days that have any usage, newest first', () => {
     expect(listUsageLines(REPORT).map(({ name }) => name)).toEqual(['2026-11-21', '2026-11-19']);
   });
 
-  it('[U07] lists groups, then the remaining groups in total, then usage outside of turns', () => {
+  it('[U07] lists groups, then the total of the remaining groups, then usage outside turns', () => {
     const rows = [
       { name: 'web:ada', title: 'Ada', ...USED },
       { name: '', title: null, ...USED },
@@ -85,7 +85,7 @@ describe('usage on the page', () => {
       ],
       'over $2.00',
     ],
-  ])('[U03] [U07] shows the day with the highest cost, as far as it is known: %j', (days, text) => {
+  ])('[U03] [U07] shows the day with the highest known cost: %j', (days, text) => {
     expect(formatHighestMoney(days)).toBe(text);
   });
 });

@@ -76,6 +76,7 @@ export function createFullApp({ token, store, clock }: FullAppDeps) {
       bugReport: async () => ({ name: '', files: [], archive: '' }),
       ...{ approvals: unused, files: unused, promptFiles: unused, preview: unused },
       ...{ skills: unused, mcpSignIns: unused, settingsFile: unused, setup: unused },
+      ...{ replays: unused, keepCase: unused },
       ...{ cron: unused, heartbeat: unused, hooks: unused, memory: unused, soul: unused },
       agents: async () => [AGENT_OF_OWNER],
       usage: async () => ({ timeZone: 'UTC', dayAt: () => '2026-11-21', caps: [] }),
@@ -98,12 +99,12 @@ export async function listOperationRoutes(): Promise<ReadonlyMap<string, Role>> 
   return new Map(roles);
 }
 
-/** Creates a status report that contains only these facts. */
+/** Creates a status report with the given values only. */
 export function createStatusWith(facts: object): () => Promise<GatewayStatus> {
   return async () => facts as GatewayStatus;
 }
 
-/** The operation services of an app whose tests call no operation that needs a service. */
+/** Operation services for an app whose tests do not call operations that need services. */
 export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Services;
 
 /**

@@ -29,7 +29,7 @@ export interface PackedRelease {
 
 /**
  * Packs the built bundle, the types, the docs and the examples with npm from a temporary folder.
- * The repository is not changed, because processes may be running from it.
+ * The repository itself stays unchanged, because processes may be running from it.
  */
 export function packRelease(root: string, destination: string): PackedRelease {
   const hash = readManifest(root)?.hash;
@@ -61,7 +61,7 @@ function stageFiles(root: string, staging: string, manifest: Manifest, hash: str
 }
 
 /**
- * Lists the files of the release, as paths from the root: the named files, and the images they link
+ * Lists the files in the release, as paths from the root: the named files and the images they link
  * to.
  */
 function filesToPack(root: string, { files }: Manifest, hash: string): ReadonlySet<string> {
@@ -89,7 +89,8 @@ function filesToPack(root: string, { files }: Manifest, hash: string): ReadonlyS
 }
 
 /**
- * Returns the changed text of a file that differs in the package; undefined for unchanged files.
+ * Returns the packed text of a file that differs in the package; undefined for files that are
+ * packed unchanged.
  */
 function changedText(
   root: string,
@@ -115,7 +116,7 @@ const Packed = z
 
 function runNpmPack(folder: string, destination: string): PackedRelease {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination];
-  // If npm runs this script, the same npm is used.
+  // If npm runs this script, the same npm does the packing.
   const npm = process.env.npm_execpath;
   const [program, ...before] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
   const out = execFileSync(program ?? 'npm', [...before, ...args], {

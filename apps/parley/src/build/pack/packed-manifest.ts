@@ -11,7 +11,6 @@ const Manifest = z.looseObject({
   ),
 });
 
-/** The fields of the repository's package.json that packing uses. */
 export type Manifest = z.infer<typeof Manifest>;
 
 export function parseManifest(text: string): Manifest {
@@ -19,16 +18,16 @@ export function parseManifest(text: string): Manifest {
 }
 
 /**
- * Fields that are needed only when working on the sources. Omitting `scripts` keeps npm from
- * building an installed package: it runs `prepare` when a package is linked into another.
+ * Fields that are needed only when working on the sources. Without `scripts`, npm does not try to
+ * build an installed package; it would run `prepare` when a package is linked into another.
  */
 const FOR_SOURCES: ReadonlySet<string> = new Set([
   ...['scripts', 'workspaces', 'devDependencies', 'packageManager', 'allowScripts', 'files'],
 ]);
 
 /**
- * Returns the package.json of the release, without the fields for the sources, and with modules of
- * the bundle in place of source files.
+ * Returns the package.json of the release: the fields needed only for the sources are omitted, and
+ * source files are replaced by modules in the bundle.
  */
 export function packedManifest(
   manifest: Manifest,

@@ -28,8 +28,8 @@ function targetOf(page: string, url: string): string | undefined {
 }
 
 /**
- * Returns an example's source as packed: it imports the published module, which is available
- * outside the repository, in place of Parley's own packages.
+ * Returns the source of an example as packed. It imports the published module instead of Parley's
+ * internal packages, which are not available outside the repository.
  */
 export function packedExample(source: string): string {
   return source.replaceAll(/from '(?:@parley\/\w+|zod)'/g, "from 'parley/plugin'");

@@ -15,7 +15,7 @@ const MANIFEST = {
 };
 
 describe('the package.json of the release', () => {
-  it('[U06] omits scripts, so that npm does not build it, and refers to bundle modules in place of sources', () => {
+  it('[U06] omits scripts, so that npm does not build the package, and names bundle modules instead of source files', () => {
     const manifest = parseManifest(JSON.stringify(MANIFEST));
     expect(packedManifest(manifest, { hash: 'abc', hasTypes: true })).toEqual({
       ...{ name: 'parley', version: '1.0.0', private: true, type: 'module' },
@@ -35,7 +35,7 @@ describe('the package.json of the release', () => {
   });
 });
 
-describe('a page of the release', () => {
+describe('a documentation page in the release', () => {
   const isPacked = (file: string): boolean => ['pages/a.md', 'README.md', 'config'].includes(file);
 
   it.each([
@@ -45,18 +45,18 @@ describe('a page of the release', () => {
     ['[`tool.ts`](../packages/agent/src/tool.ts), [b](b.md)', '`tool.ts`, b'],
     ['![A picture](images/gone.png)', 'A picture'],
     ['[web](https://example.org) [here](#part)', '[web](https://example.org) [here](#part)'],
-  ])('[U06] links only to files of the release: %s', (text, packed) => {
+  ])('[U06] links only to files in the release: %s', (text, packed) => {
     expect(packedPage('pages/page.md', text, isPacked)).toBe(packed);
   });
 
-  it('[U06] includes the images that it shows', () => {
+  it('[U06] includes the images on the page', () => {
     const page = '![One](images/one.png) and [two](../README.md) and [three](https://example.org)';
     expect(linkedFiles('pages/page.md', page)).toEqual(['pages/images/one.png', 'README.md']);
   });
 });
 
-describe('an example of the release', () => {
-  it('[U06] imports the published module in place of the internal packages', () => {
+describe('an example in the release', () => {
+  it('[U06] imports the published module instead of the internal packages', () => {
     const source =
       "import { a } from '@parley/plugins';\nimport { z } from 'zod';\nimport './b.ts';";
     expect(packedExample(source)).toBe(

@@ -14,12 +14,13 @@ const Published = z.object({
 });
 
 /**
- * Writes the types for authors of plugins into `types/`. They are made from the sources, so they
- * cannot differ from what Parley accepts, and they need no other package: zod's types are copied.
+ * Writes the types for plugin authors into `types/`. They are generated from the sources, so they
+ * always match what Parley accepts. They do not depend on any other package: zod's types are
+ * copied.
  */
 export function buildTypes(root: string): void {
   const work = mkdtempSync(join(tmpdir(), 'parley-types-'));
-  // Beside its place, where it can be put at once.
+  // In the same folder as the final `types/`, so that one rename puts it in place.
   const part = mkdtempSync(join(root, 'types-'));
   try {
     const published = publishedModules(root);
@@ -36,7 +37,7 @@ export function buildTypes(root: string): void {
   }
 }
 
-/** The sources of the modules with published types, by the names of their files. */
+/** The source files of the modules with published types, keyed by the file names of the types. */
 function publishedModules(root: string): ReadonlyMap<string, string> {
   const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const found = Object.values(Published.parse(manifest).exports).flatMap((one) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bundleDeclarations } from './bundle-declarations.ts';
 import { documentMembers } from './document-members.ts';
 
-/** Bundles declaration files that are given as texts; `face.d.ts` is the entry. */
+/** Bundles declaration files that are given as strings; `face.d.ts` is the entry. */
 function bundle(files: Readonly<Record<string, string>>) {
   const { contract, entries } = bundleDeclarations(new Map([['face', 'face.d.ts']]), {
     read: (file) => files[file] ?? '',
@@ -77,17 +77,17 @@ describe('the published types', () => {
     expect(bundle(files)).toEqual({ contract, entry });
   });
 
-  it('[U06] [P16] cannot need a package of others, and the error says which', () => {
+  it('[U06] [P16] fails if the types would need a package by other authors, and names that package', () => {
     const files = {
       'face.d.ts': "export type { Dog } from './dogs.ts';",
       'dogs.d.ts': "import type { Logger } from 'pino';\nexport interface Dog { log: Logger }",
     };
-    expect(() => bundle(files)).toThrow('Logger of the package pino, which dogs.d.ts imports');
+    expect(() => bundle(files)).toThrow('Logger from the package pino, which dogs.d.ts imports');
   });
 });
 
 describe('the fields of a published schema', () => {
-  it('[U06] [P16] keep the comments of the source, also those of schemas that they contain', () => {
+  it('[U06] [P16] keep the comments from the source, including those on nested schemas', () => {
     const source = `
 const Chat = z.strictObject({
   /** Of the platform. */

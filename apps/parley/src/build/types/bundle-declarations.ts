@@ -7,16 +7,17 @@ import {
   type Target,
 } from './declaration-graph.ts';
 
-/** All declarations in one file, and a file for each entry, which exports its names from it. */
+/** One file with all declarations, and one file per entry that re-exports the entry's names. */
 export interface DeclarationBundle {
   readonly contract: string;
   readonly entries: ReadonlyMap<string, string>;
 }
 
 /**
- * Joins declaration files into one that refers to none of them: it contains what the entries export
- * and everything that this needs. Throws if that includes a package that must not be imported.
- * @param entries the files to start from, by the names of the entries
+ * Joins declaration files into a single file that does not refer to any of them. It contains what
+ * the entries export and everything that these exports need. Throws if a declaration needs a
+ * package that must not be imported.
+ * @param entries the files to start from, keyed by entry name
  */
 export function bundleDeclarations(
   entries: ReadonlyMap<string, string>,
@@ -50,7 +51,9 @@ export function bundleDeclarations(
   };
 }
 
-/** A declaration with its references replaced by their names in the bundle, exported. */
+/**
+ * Returns a declaration as an export, with its references replaced by their names in the bundle.
+ */
 function printDeclaration(
   text: string,
   references: readonly Resolved[],
@@ -75,7 +78,7 @@ function entryText(all: readonly Exported[], graph: DeclarationGraph, names: Bun
   return `${lines.join('\n')}\n`;
 }
 
-/** The names in the bundle, each of which means one declaration. */
+/** The names in the bundle; each one belongs to a single declaration. */
 class BundleNames {
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
@@ -90,7 +93,7 @@ class BundleNames {
     return name;
   }
 
-  /** Gives a declaration this name unless one of them is already taken. */
+  /** Assigns this name to a declaration, unless the name or the declaration is already taken. */
   give(target: Target, name: string): void {
     if (this.#names.has(keyOf(target)) || this.#taken.has(name)) return;
     this.#names.set(keyOf(target), name);

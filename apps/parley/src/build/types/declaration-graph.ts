@@ -6,16 +6,19 @@ import {
   readDeclarations,
 } from './declaration-module.ts';
 
-/** Where the declarations come from. A file is named by any unique text. */
+/** Reads and locates declaration files. Any unique string can identify a file. */
 export interface DeclarationFiles {
   read(file: string): string;
-  /** The file that a module means; undefined for a package that is not ours. */
+  /** The file to which a module name resolves; undefined for packages by other authors. */
   locate(module: string, from: string): string | undefined;
-  /** How the bundle imports a package that is not ours; undefined if it must not. */
+  /**
+   * The name under which the bundle imports a package by other authors; undefined if the bundle
+   * must not import it.
+   */
   outside(module: string): string | undefined;
 }
 
-/** What a name means: a declaration in a file, or an import from a package that is not ours. */
+/** What a name refers to: a declaration in a file, or an import from a package by other authors. */
 export type Target =
   | { readonly kind: 'own'; readonly file: string; readonly name: string }
   | { readonly kind: 'outside'; readonly from: string; readonly name: string };
@@ -24,21 +27,20 @@ export function keyOf(target: Target): string {
   return `${target.kind === 'own' ? target.file : target.from} ${target.name}`;
 }
 
-/** A name that a file exports. */
 export interface Exported {
   readonly name: string;
   readonly target: Target;
   readonly isTypeOnly: boolean;
 }
 
-/** A reference in a declaration, and what it means. */
+/** A reference in a declaration, and the target to which it resolves. */
 export interface Resolved {
   readonly start: number;
   readonly end: number;
   readonly target: Target;
 }
 
-/** Resolves names across declaration files, each of which is read once. */
+/** Resolves names across declaration files; each file is read once. */
 export class DeclarationGraph {
   readonly #files: DeclarationFiles;
   readonly #modules = new Map<string, DeclarationModule>();
@@ -47,7 +49,7 @@ export class DeclarationGraph {
     this.#files = files;
   }
 
-  /** All names that a file exports itself; throws if one of them does not exist. */
+  /** Returns all names that a file exports itself; throws if one of them is not declared. */
   exportsOf(file: string): readonly Exported[] {
     const { exports, typesOnly } = this.#module(file);
     return [...exports.keys()].toSorted().map((name) => ({
@@ -61,7 +63,7 @@ export class DeclarationGraph {
     return this.#module(file).declarations.get(name) ?? [];
   }
 
-  /** What a reference means; null for a name of the language, such as `Promise`. */
+  /** Resolves a reference; returns null for a built-in name such as `Promise`. */
   resolve({ start, end, to, member }: Reference, file: string): Resolved | null {
     const found = typeof to === 'string' ? this.#local(file, to) : to;
     if (found === null) return null;
@@ -84,7 +86,7 @@ export class DeclarationGraph {
     const path = this.#files.outside(module);
     if (path !== undefined) return { kind: 'outside', from: path, name };
     throw new Error(
-      `The published types would need ${name} of the package ${module}, which ${from} imports. Use a type of our own there.`,
+      `The published types would need ${name} from the package ${module}, which ${from} imports. Use one of Parley's own types there.`,
     );
   }
 

@@ -7,29 +7,29 @@ import {
   Visitor,
 } from 'oxc-parser';
 
-/** A name of another module: its own name there, or all of its exports (`*`). */
+/** A name from another module: its name in that module, or `*` for all of its exports. */
 export interface ForeignName {
   readonly module: string;
   readonly name: string;
 }
 
-/** A place in a declaration that names something declared elsewhere. */
+/** A reference within a declaration to something declared elsewhere. */
 export interface Reference {
   /** Offsets into the text of the declaration. */
   readonly start: number;
   readonly end: number;
-  /** A name in the scope of the module, or of another module (`import('./x.ts').Name`). */
+  /** A name in the module's scope, or a name from another module (`import('./x.ts').Name`). */
   readonly to: string | ForeignName;
-  /** The name behind the first dot, if there is one: `core` in `z.core.$strict`. */
+  /** The name after the first dot, if there is one: `core` in `z.core.$strict`. */
   readonly member: { readonly name: string; readonly end: number } | undefined;
 }
 
-/** One statement that declares something, without the keyword `export`. */
+/** A statement that declares something, without the `export` keyword. */
 export interface Declaration {
   readonly start: number;
-  /** With its comment. */
+  /** Includes the declaration's comment. */
   readonly text: string;
-  /** Whether it declares a value; otherwise only a type. */
+  /** True if it declares a value; false if it declares only a type. */
   readonly isValue: boolean;
   readonly references: readonly Reference[];
 }
@@ -40,13 +40,13 @@ export interface DeclarationModule {
   readonly exports: ReadonlyMap<string, string | ForeignName>;
   /** The names that are exported as types only. */
   readonly typesOnly: ReadonlySet<string>;
-  /** The modules of which everything is exported. */
+  /** The modules whose exports are all re-exported. */
   readonly stars: readonly string[];
-  /** A type and a value may have the same name; overloads have one, too. */
+  /** A type and a value may share a name, and so may overloads. */
   readonly declarations: ReadonlyMap<string, readonly Declaration[]>;
 }
 
-/** Reads a declaration file as the compiler writes it. */
+/** Parses a declaration file written by the compiler. */
 export function readDeclarations(file: string, text: string): DeclarationModule {
   const { program, comments, errors } = parseSync(file, text);
   const [error] = errors;
@@ -136,7 +136,7 @@ function readDeclaration(
     isAbove && comment.type === 'Block' ? `${text.slice(comment.start, comment.end)}\n` : '';
   const shift = declared.start - head.length;
   const found: Reference[] = namesOf(declared).map(({ start, name }) => {
-    // The span of a variable's name includes its type.
+    // The parser includes the type in the span of a variable's name.
     const end = start + name.length;
     return { start: start - shift, end: end - shift, to: name, member: undefined };
   });
@@ -152,7 +152,7 @@ function readDeclaration(
   };
 }
 
-/** The places in a declaration that name something outside of it. */
+/** Finds the names in a declaration that refer to something outside it. */
 function referencesIn(declared: Node): readonly Reference[] {
   const found: Reference[] = [];
   const parameters = new Set<string>();

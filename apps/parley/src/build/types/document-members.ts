@@ -1,8 +1,8 @@
 import { type Node, parseSync, Visitor } from 'oxc-parser';
 
 /**
- * Copies the comments of a schema's fields from the source into its declaration, because the compiler
- * omits them: `channel: z.ZodString` says nothing about what belongs there.
+ * Copies the comments on a schema's fields from the source into its declaration, because the
+ * compiler omits them: `channel: z.ZodString` does not say what the value means.
  */
 export function documentMembers(declarations: string, source: string): string {
   const comments = commentsOfSchemas(source);
@@ -38,11 +38,11 @@ export function documentMembers(declarations: string, source: string): string {
   }
 }
 
-/** The documented fields of an object in the source, by name. */
+/** The documented fields of an object in the source, keyed by name. */
 type Fields = ReadonlyMap<string, Field>;
 interface Field {
   readonly comment: string | undefined;
-  /** The fields of its value, if that contains an object. */
+  /** The fields of the value, if it contains an object. */
   readonly fields: Fields | undefined;
 }
 
@@ -59,7 +59,7 @@ function commentsOfSchemas(source: string): ReadonlyMap<string, Fields> {
       node.type === 'ObjectExpression' ? node : undefined,
     );
     if (object === undefined) {
-      // A schema that was declared above: `chat: Chat`.
+      // A schema declared earlier in the file: `chat: Chat`.
       return findInCalls(value, (node) =>
         node.type === 'Identifier' ? schemas.get(node.name) : undefined,
       );
@@ -82,7 +82,7 @@ function commentsOfSchemas(source: string): ReadonlyMap<string, Fields> {
 
 type LiteralNode = Extract<Node, { type: 'TSTypeLiteral' }>;
 
-/** What is found first in calls such as `z.array(z.strictObject({ … })).optional()`. */
+/** The first match inside calls such as `z.array(z.strictObject({ … })).optional()`. */
 function findInCalls<Found>(
   node: Node,
   find: (node: Node) => Found | undefined,
@@ -109,7 +109,7 @@ function literalWith(type: Node, fields: Fields): LiteralNode | undefined {
   return inside.map((one) => literalWith(one, fields)).find((found) => found !== undefined);
 }
 
-/** A comment with its lines below each other at this indent. */
+/** Formats a comment with each line at this indent. */
 function indented(comment: string, indent: string): string {
   return comment.replaceAll(/\n\s*/g, `\n${indent} `);
 }

@@ -7,10 +7,10 @@ import { documentMembers } from './document-members.ts';
 const compilerIn = (root: string): string => join(root, 'node_modules/.bin/tsc');
 
 /**
- * Has the compiler write a declaration file for each of the sources and for what they import. The
- * modules of an app declare the types of their exports, so what they import is not read: that is the
- * whole program.
- * @returns the declarations, and the names under which those of the sources can be read
+ * Runs the compiler to write a declaration file for each source and for everything it imports. An
+ * app's modules declare the types of their exports explicitly, so their imports, which amount to
+ * the whole program, are not read.
+ * @returns the declarations, and a function that returns the file name of a source's declaration
  */
 export function emitDeclarations(root: string, sources: readonly string[], folder: string) {
   const ofApps = sources.filter((source) => source.startsWith('apps/'));
@@ -24,7 +24,7 @@ export function emitDeclarations(root: string, sources: readonly string[], folde
   );
   const emitted = (source: string): string => join(folder, declarationOf(source));
   const missing = sources.find((source) => !existsSync(emitted(source)));
-  if (missing !== undefined) throw new Error(`The compiler made no types of ${missing}.`);
+  if (missing !== undefined) throw new Error(`The compiler did not write types for ${missing}.`);
   return { files: emittedFiles(root, folder), emitted };
 }
 
@@ -38,8 +38,8 @@ function filesBeside(root: string, source: string): string[] {
 }
 
 /**
- * Runs the compiler. It reports types that cannot be written down as errors. Those that the
- * published types need are missed when they are bundled; the others do not matter.
+ * The compiler reports types that cannot be written down as errors. If the published types need one
+ * of these, bundling fails; otherwise the error does not matter.
  */
 function compile(root: string, folder: string, sources: readonly string[], how: object): void {
   const config = join(folder, 'tsconfig.json');
@@ -55,7 +55,7 @@ function compile(root: string, folder: string, sources: readonly string[], how: 
   if (error !== undefined) throw error;
 }
 
-/** The modules of our packages, such as `@parley/core/timeline`, and their sources. */
+/** The modules of Parley's packages, such as `@parley/core/timeline`, and their sources. */
 export function workspaceModules(root: string): ReadonlyMap<string, string> {
   const packages = join(root, 'packages');
   const found = readdirSync(packages).flatMap((name) => {

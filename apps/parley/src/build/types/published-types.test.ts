@@ -17,7 +17,9 @@ import { emitDeclarations, workspaceModules } from './emit-declarations.ts';
 const ROOT = join(import.meta.dirname, '../../../../..');
 const FACE = 'packages/plugins/src/public.ts';
 
-/** The lines that compare one export in both directions: a type, or the type of a value. */
+/**
+ * The lines that compare an export in both directions: the type itself, or the type of the value.
+ */
 function comparison(line: string, contract: string): readonly string[] {
   const [, type, name = ''] = /^export \{ (type )?(\w+) \}/.exec(line) ?? [];
   if (name === 'z') return [];
@@ -28,11 +30,12 @@ function comparison(line: string, contract: string): readonly string[] {
   return [`fits<${published}, ${own}>();`, `fits<${own}, ${published}>();`];
 }
 
-it('[U06] [P16] the published types are those of the sources, each in both directions', () => {
+it('[U06] [P16] the published types match the sources in both directions', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-published-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const { files, emitted } = emitDeclarations(ROOT, [FACE], folder);
-  // Types of two copies of zod never fit, and neither do two classes with private fields.
+  // Types from two copies of zod are never compatible, and neither are two classes with private
+  // fields.
   const outside = (module: string) => (module === 'zod' ? 'zod' : undefined);
   const faces = new Map([['plugin', emitted(FACE)]]);
   const { contract, entries } = bundleDeclarations(faces, { ...files, outside });
@@ -58,7 +61,7 @@ it('[U06] [P16] the published types are those of the sources, each in both direc
       'type Given = { readonly given: string };',
       'declare function fits<A extends B, B>(): void;',
       ...lines,
-      // The comparison can fail.
+      // Proves that the comparison can fail.
       '// @ts-expect-error',
       'fits<Published.Receipt, Own.Button>();',
     ].join('\n'),

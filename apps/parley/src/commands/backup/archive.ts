@@ -31,8 +31,8 @@ const ArchiveEnd = z.object({
 type ArchiveEnd = z.infer<typeof ArchiveEnd>;
 
 /**
- * A file in the backup archive. The content must be read before the next entry is requested;
- * otherwise it is skipped.
+ * A file in the backup archive. Its content must be read before the next entry is requested;
+ * otherwise the content is skipped.
  */
 export interface ArchiveEntry {
   readonly name: string;
@@ -51,7 +51,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   // Node's `pipeline` would destroy the generator when reading stops, so read errors are forwarded
   // explicitly.
   disk.on('error', (reason) => unzipped.destroy(reason));
-  // The stream may fail before it is read; the first read then throws the error.
+  // The stream may fail before anyone reads it; the first read then throws the error.
   unzipped.on('error', () => undefined);
   disk.pipe(unzipped);
   try {
@@ -185,7 +185,7 @@ export async function writeArchive(to: string | Writable) {
   const gzip = createGzip({ level: GZIP_LEVEL });
   const options = { flags: 'wx', mode: 0o600, flush: true };
   const written = pipeline(gzip, typeof to === 'string' ? createWriteStream(to, options) : to);
-  // `end` and the next write throw the error.
+  // If writing failed, `end` and the next write throw the error.
   written.catch(() => undefined);
   const hash = createHash('sha256');
   let entries = 0;
@@ -290,7 +290,7 @@ export type BackupErrorCode =
   | 'restore-unfinished';
 
 /**
- * The error of a failed backup or restore. The installation is unchanged unless the message says
+ * Thrown when a backup or restore fails. The installation is unchanged unless the message says
  * otherwise.
  */
 export class BackupError extends ParleyError {

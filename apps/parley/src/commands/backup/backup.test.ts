@@ -43,7 +43,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('a backup', () => {
-  it('contains the database, the workspace, the settings and the other folders, readable only by the owner', async () => {
+  it('contains the database, the workspace, the settings and the other folders, and is readable only by its owner', async () => {
     const file = await backup();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const names = namesIn(file);
@@ -63,7 +63,7 @@ describe('a backup', () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
-  it('reports the paths that it omits', async () => {
+  it('reports the paths that were left out', async () => {
     await fill(folder);
     symlinkSync('/etc/hostname', join(folder.workspace, 'link.md'));
     const done = await makeBackup(orderOf(join(root, 'b.tar.gz')));
@@ -94,7 +94,7 @@ describe('a backup', () => {
     }
   });
 
-  it('does not overwrite a file, and leaves no partial file when it fails', async () => {
+  it('does not overwrite a file, and does not leave a partial file when it fails', async () => {
     const file = await backup();
     const before = readFileSync(file);
     await expect(makeBackup(orderOf(file))).rejects.toMatchObject({ code: 'backup-exists' });
@@ -107,7 +107,7 @@ describe('a backup', () => {
     expect(readdirSync(root).toSorted()).toEqual(['b.tar.gz', 'data']);
   });
 
-  it('refuses PostgreSQL and refers to its native backup tools', async () => {
+  it("refuses to back up PostgreSQL and refers to PostgreSQL's own backup tools", async () => {
     await fill(folder);
     writeFileSync(folder.settingsFile, 'store: { url: "postgres://db/parley" }\n');
     const made = runBackup({ folder, env: {}, print() {} }, join(root, 'b.tar.gz'));
@@ -193,7 +193,7 @@ describe('restoring', () => {
     expect(await valueIn(folder)).toBe('before');
   });
 
-  it('[D01] holds back unfinished work if a message is pending that the backup does not contain', async () => {
+  it('[D01] holds back unfinished work if a pending message is missing from the backup', async () => {
     const file = await backup();
     await ask('later');
     const before = contentOf(folder.path);
@@ -385,7 +385,7 @@ describe('restoring', () => {
 });
 
 describe('the archive', () => {
-  it.runIf(inject('tarPath'))('can be read by the system’s own tar', async () => {
+  it.runIf(inject('tarPath'))('can be read by the operating system’s tar command', async () => {
     const file = join(root, 'a.tar.gz');
     const archive = await writeArchive(file);
     const name = `workspace/${'ü'.repeat(80)}/${LONG}`;
@@ -399,7 +399,7 @@ describe('the archive', () => {
     expect(readFileSync(join(out, name), 'utf8')).toBe('long');
   });
 
-  it('accepts files of any size and name, and fails when the disk is full', async () => {
+  it('accepts files of any size and name, but fails when the disk is full', async () => {
     const file = join(root, 'a.tar.gz');
     const archive = await writeArchive(file);
     const name = `workspace/${'ü'.repeat(80)}/${LONG}`;
@@ -486,7 +486,7 @@ async function restore(file: string, more: Partial<RestoreOrder>) {
   return restoreBackup({ ...order, withSettings: false, ...more });
 }
 
-/** Returns all files below a folder, except the lock, whose content differs each time. */
+/** Returns all files below a folder, except the lock file, which is never the same twice. */
 function contentOf(path: string): Record<string, string> {
   const names = readdirSync(path, { recursive: true }).map(String).toSorted();
   return Object.fromEntries(
@@ -501,7 +501,7 @@ function withoutEnd(bytes: Buffer): Buffer {
   return gzipSync(content.subarray(0, content.indexOf('database/')).subarray(0, -100));
 }
 
-/** Returns the same archive with one text replaced by another text of equal length. */
+/** Returns the same archive with one string replaced by another of equal length. */
 function swap(bytes: Buffer, from: string | RegExp, to: string): Buffer {
   const content = gunzipSync(bytes).toString('latin1');
   if (content.search(from) < 0) throw new Error(`the archive does not contain "${from}"`);

@@ -8,9 +8,9 @@ import { listWorkspaceFolders } from './contents.ts';
 import { makeBackup } from './make-backup.ts';
 
 /**
- * `parley backup FILE`: reads the database directly, so a running gateway is not disturbed. A
- * signal ends the command with exit code 130, and no file is left behind. The next backup or start
- * removes the partial file of a killed backup.
+ * `parley backup FILE`: reads the database directly, so it does not disturb a running gateway. A
+ * signal ends the command with exit code 130 and without leaving a file behind. If the backup is
+ * killed, the next backup or start removes its partial file.
  */
 export async function runBackup({ folder, env, print }: CliContext, name: string): Promise<number> {
   const loaded = readSettings(folder, env);
@@ -44,7 +44,7 @@ export async function runBackup({ folder, env, print }: CliContext, name: string
 }
 
 const POSTGRES =
-  'The database is in PostgreSQL, which "parley backup" does not copy. Nothing was written. Back it up with pg_dump, and the files of the data folder with tar: docs/backup.md has both commands.';
+  'The database is in PostgreSQL, which "parley backup" does not copy. Nothing was written. Back up the database with pg_dump and the files in the data folder with tar: docs/backup.md has both commands.';
 
 const SECRETS = `It contains everything that people wrote, the credentials of WhatsApp, and secrets that the settings hold as plain text.
 Keep it where only you can read it. It contains neither the variables and files that the settings refer to nor the token of the page.`;

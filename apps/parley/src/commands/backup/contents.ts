@@ -11,8 +11,9 @@ import {
 } from './archive.ts';
 
 /**
- * The backup format that this version writes; an older Parley refuses a higher one. Format 1, from
- * 0.1.0, stores the database rows as lines of JSON; format 2 stores the database as a SQLite file.
+ * The backup format that this version writes; older versions of Parley refuse a higher number.
+ * Format 1, from 0.1.0, stores the database rows as lines of JSON; format 2 stores the database as
+ * a SQLite file.
  */
 export const FORMAT = 2;
 
@@ -23,14 +24,14 @@ export const DATABASE_FILES = 'database/files';
 export const DATABASE_NAME = 'parley.db';
 
 /**
- * The folders in the data folder that a backup contains in addition to the workspace. `workspaces`
- * holds the workspaces of other agents.
+ * The subfolders of the data folder that a backup contains in addition to the workspace.
+ * `workspaces` holds the workspaces of other agents.
  */
 export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
-/** The folder in a backup that contains other agents' workspaces from outside the data folder. */
+/** The folder in a backup that holds other agents' workspaces from outside the data folder. */
 const AGENTS = 'agents';
 
-/** A folder, and its name in a backup. */
+/** A folder and its name in the backup. */
 export interface NamedFolder {
   readonly name: string;
   readonly path: string;
@@ -60,8 +61,8 @@ const Common = z.object({
 });
 
 /**
- * The content of `manifest.json`, the first entry of a backup: the format, and how to read the
- * database.
+ * The content of `manifest.json`, the first entry in a backup: the backup format, and how to read
+ * the database.
  */
 const Manifest = z.discriminatedUnion('format', [
   Common.extend({
@@ -115,7 +116,10 @@ export async function checkBackup(file: string): Promise<CheckedBackup> {
     }
     const is = getEntryKind(entry.name);
     if (is === null)
-      throw createDamagedBackupError(file, new Error(`it contains no entry named ${entry.name}`));
+      throw createDamagedBackupError(
+        file,
+        new Error(`it does not contain an entry named ${entry.name}`),
+      );
     if (is.kind === 'settings') hasSettings = true;
     if (is.kind === 'file' && !entry.name.startsWith('database/')) files += 1;
   }
@@ -129,7 +133,7 @@ export async function checkBackup(file: string): Promise<CheckedBackup> {
  */
 async function readManifest(file: string, entry: ArchiveEntry): Promise<BackupManifest> {
   if (entry.name !== 'manifest.json')
-    throw createDamagedBackupError(file, new Error('it has no manifest'));
+    throw createDamagedBackupError(file, new Error('it does not contain a manifest'));
   try {
     const written: unknown = JSON.parse((await entry.whole()).toString());
     const { format, parley } = Head.parse(written);
@@ -147,7 +151,7 @@ async function readManifest(file: string, entry: ArchiveEntry): Promise<BackupMa
   }
 }
 
-/** The fields present in every manifest, including manifests of later formats. */
+/** The fields in every manifest, including those of later formats. */
 const Head = z.looseObject({ format: z.int(), parley: z.string() });
 
 const StoredCell = z.union([
@@ -170,7 +174,10 @@ export async function* readBackupRows(
     if (is?.kind !== 'rows') continue;
     const table = tables.find(({ name }) => name === is.table);
     if (table === undefined)
-      throw createDamagedBackupError(file, new Error(`it contains no table named ${entry.name}`));
+      throw createDamagedBackupError(
+        file,
+        new Error(`it does not contain a table named ${entry.name}`),
+      );
     const Row = z.array(StoredCell).length(table.columns.length);
     try {
       const lines = (await entry.whole()).toString().split('\n').slice(0, -1);

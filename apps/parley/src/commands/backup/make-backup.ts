@@ -38,17 +38,17 @@ interface BackupOrder {
 }
 
 /**
- * Writes a backup into one file, whether or not the gateway is running. The backup file gets its
- * final name only when it is complete. If BackupError, StoreError or CliError is thrown, no file is
- * left behind.
+ * Writes a backup into a single file, whether or not the gateway is running. The backup file gets
+ * its final name only when it is complete. If it throws BackupError, StoreError or CliError, no
+ * file is left behind.
  */
 export async function makeBackup(order: BackupOrder) {
   const { file, database, dataFolder } = order;
   if (existsSync(file)) {
-    throw new BackupError('backup-exists', `${file} exists already. Name another file.`);
+    throw new BackupError('backup-exists', `${file} already exists. Choose another file name.`);
   }
   if (!existsSync(database)) {
-    throw new CliError('database-missing', `There is no database ${database} to back up.`);
+    throw new CliError('database-missing', `There is no database to back up at ${database}.`);
   }
   removeLeftovers(dataFolder);
   const part = `${file}.part`;
@@ -180,7 +180,7 @@ async function openPresent(path: string): Promise<FileHandle | null> {
 }
 
 /**
- * Yields the first `size` bytes of a file. Data appended while the file is read is left to the next
+ * Yields the first `size` bytes of a file. Data appended while the file is read goes into the next
  * backup.
  */
 async function* readBytes(

@@ -26,7 +26,7 @@ export interface Replacement {
 }
 
 const RestoreMarker = z.object({
-  /** The folder into which the previous state is moved. */
+  /** The folder that receives the previous state. */
   aside: z.string(),
   /** The names of replaced entries that existed before the restore. */
   had: z.array(z.string()),
@@ -39,8 +39,8 @@ export function readRestoreMarker({ restoreMarker }: DataFolder): RestoreMarker 
   try {
     return RestoreMarker.parse(JSON.parse(readFileSync(restoreMarker, 'utf8')));
   } catch {
-    // The marker was written by version 0.1.0, whose `aside` folder is left unchanged, or it was
-    // written only partly, before any file was moved.
+    // The marker is ignored if version 0.1.0 wrote it, in which case its `aside` folder is left
+    // unchanged, or if it was written only partly, before any file was moved.
     return null;
   }
 }
@@ -51,15 +51,15 @@ export function refuseInterruptedRestore(folder: DataFolder): void {
   const aside = readRestoreMarker(folder)?.aside ?? join(folder.path, 'before-restore-…');
   throw new BackupError(
     'restore-unfinished',
-    `A restore on ${folder.path} was interrupted, or is still running, so its files are partly those of the backup. Run "${formatCommandLine('restore FILE', folder)}" again with the same backup: that completes it. To go back instead, move everything in ${aside} to where it was, and remove ${folder.restoreMarker}.`,
+    `A restore of ${folder.path} was interrupted or is still running, so some of its files come from the backup and some do not. To complete the restore, run "${formatCommandLine('restore FILE', folder)}" again with the same backup. To go back instead, move everything in ${aside} to where it was, and remove ${folder.restoreMarker}.`,
   );
 }
 
 /**
  * Moves the existing files into the folder `aside` and the staged files to their final location; no
- * file is deleted. A marker file exists until `finishReplacing`. If the process is killed, Parley
- * does not start with the mixed state, and the next restore continues with the same folder. At
- * every moment, either the complete old database or the complete new one is in place.
+ * file is deleted. A marker file exists until `finishReplacing` is called. If the process is
+ * killed, Parley does not start with the mixed state, and the next restore continues with the same
+ * folder. At every moment, either the complete old database or the complete new one is in place.
  */
 export function replaceAll(
   folder: DataFolder,
@@ -81,7 +81,7 @@ export function finishReplacing({ restoreMarker }: DataFolder): void {
 
 function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: RestoreMarker): void {
   const kept = join(aside, name);
-  // If the name is not listed in `had`, an interrupted restore created the existing file.
+  // If the name is not listed in `had`, the existing file was created by an interrupted restore.
   const isOld = had.includes(name) && !existsSync(kept);
   if (existsSync(path)) {
     // The old file keeps both names until the new file replaces it, so the path always exists.
@@ -104,7 +104,10 @@ function keepFile(path: string, kept: string): void {
   }
 }
 
-/** Error codes of a rename to another file system, or of a folder that is a mount point. */
+/**
+ * Error codes when the target of a rename is on another file system, or when the folder is a mount
+ * point.
+ */
 const CANNOT_RENAME: ReadonlySet<unknown> = new Set(['EXDEV', 'EBUSY', 'ENOTEMPTY', 'EPERM']);
 
 function movePath(from: string, to: string): void {

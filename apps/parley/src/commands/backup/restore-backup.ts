@@ -38,12 +38,12 @@ export interface RestoreOrder {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /**
-   * `go-on` resumes the unfinished work in the backup; allowed only because the installation has
-   * not run since the backup.
+   * `go-on` resumes the unfinished work in the backup, which is safe only because the installation
+   * has not run since then.
    */
   readonly unfinished: 'hold' | 'go-on';
   /**
-   * Whether to replace existing settings with those of the backup. Missing settings are always
+   * Whether to replace existing settings with the ones from the backup. Missing settings are always
    * restored.
    */
   readonly withSettings: boolean;
@@ -53,7 +53,7 @@ export interface RestoreOrder {
 
 /**
  * Restores a verified backup. The new state is staged beside the old state, which is moved aside at
- * the end. If BackupError, StoreError or CliError is thrown, nothing was changed unless the message
+ * the end. If it throws BackupError, StoreError or CliError, nothing was changed unless the message
  * says otherwise.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
@@ -99,9 +99,9 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
 }
 
 /**
- * Creates a function that returns a placeholder for keys in `secrets/`. Backups contain no keys, so
- * the keys are missing on a new machine; the restore must succeed without them. The placeholder is
- * long enough to pass the length check of every secret.
+ * Creates a function that returns a placeholder for keys in `secrets/`. Backups do not contain
+ * keys, so the keys are missing on a new machine; the restore must succeed without them. The
+ * placeholder is long enough to pass the length check of every secret.
  */
 function createMissingKey(folder: DataFolder): (file: string) => string | undefined {
   const own = getSecretPath(folder, '') + sep;
@@ -110,7 +110,7 @@ function createMissingKey(folder: DataFolder): (file: string) => string | undefi
 
 /**
  * Replaces the current state with the staged state. Unfinished work in the old database is carried
- * over, except if the database is PostgreSQL, which must be empty.
+ * over, unless the target is PostgreSQL, which must be empty.
  */
 async function replaceState(
   { folder, clock, unfinished }: RestoreOrder,
@@ -131,7 +131,7 @@ async function replaceState(
     replaceAll(folder, [...listDatabaseFiles(folder, database), ...others], aside);
   } else {
     const all = [...listDatabaseFiles(folder, null), ...others];
-    // The files are replaced before the database commit, while the marker file prevents other
+    // The files are replaced before the database commit, while the marker file keeps other
     // processes from starting.
     await copyToPostgres(database, url, clock, () => replaceAll(folder, all, aside));
   }
@@ -147,8 +147,8 @@ const ENDS_WITHIN_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 
 /**
- * Locks the data folder when the process that holds the lock has ended. Throws CliError
- * `data-locked` after `withinMs`.
+ * Waits until the process that holds the data folder has ended, and then locks the folder. Throws
+ * CliError `data-locked` after `withinMs`.
  */
 async function lockWhenFree(folder: DataFolder, withinMs: number): Promise<{ release(): void }> {
   for (let left = withinMs; ; left -= POLL_INTERVAL_MS) {
@@ -167,8 +167,8 @@ function formatStamp(time: number): string {
 }
 
 /**
- * Returns the path at which the settings are staged. The settings are staged beside their final
- * location because they may contain relative paths.
+ * Returns the path at which the settings are staged. They are staged beside their final location
+ * because they may contain relative paths.
  */
 function getStagedSettingsPath({ settingsFile }: DataFolder, staging: string): string {
   return join(dirname(settingsFile), `.${basename(staging)}.yaml`);
@@ -179,9 +179,9 @@ function getDatabasePath({ storeUrl }: DataFolder): string {
 }
 
 /**
- * Lists the database files to replace. SQLite's auxiliary files of the old database are moved
- * first, because they would corrupt the new database. With PostgreSQL, `staged` is null; the old
- * SQLite file is still moved aside, because using it again would repeat its unfinished work.
+ * Lists the database files to replace. The old database's auxiliary SQLite files are moved first,
+ * because they would corrupt the new database. With PostgreSQL, `staged` is null; the old SQLite
+ * file is still moved aside, because its unfinished work would be repeated if it were used again.
  */
 function listDatabaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
   const path = getDatabasePath(folder);
@@ -208,7 +208,7 @@ function listStagedFolders(
   });
 }
 
-/** `settings` is the path for the restored settings; null if they are not restored. */
+/** `settings` is the path of the restored settings; null if the settings are not restored. */
 async function stageFiles(file: string, folder: string, settings: string | null): Promise<void> {
   for await (const entry of readArchive(file)) {
     const is = getEntryKind(entry.name);

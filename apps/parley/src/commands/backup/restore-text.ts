@@ -23,7 +23,7 @@ export function describePlan(
         ]),
     'Everything written after the backup is lost, except messages that are still waiting for an answer.',
     'Backups do not contain the keys in secrets/. On another machine, create them again.',
-    'Backups do not contain sign-ins: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
+    'Backups do not contain sign-ins. Afterwards, every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
   ].join('\n');
 }
 
@@ -47,11 +47,11 @@ export function describeRestore(done: RestoreDone, folder: DataFolder): string {
   const [turns, parts] = [held.turns - gone.unanswered, held.parts - gone.uncertain];
   const heldBack = describeUnfinished(turns, 'unanswered conversation', parts);
   return [
-    `Restored the database and ${formatCounted(backup.files, 'file')} of ${formatMinute(backup.manifest.madeAt)} UTC.`,
+    `Restored the database and ${formatCounted(backup.files, 'file')} from ${formatMinute(backup.manifest.madeAt)} UTC.`,
     ...(aside === null ? [] : [`The previous files are in ${aside}.`]),
     ...(done.usedSettings || !backup.hasSettings
       ? []
-      : ['The settings were not changed; --with-settings restores those of the backup.']),
+      : ['The settings were not changed; use --with-settings to restore them from the backup.']),
     ...describeCarried(carried),
     ...(heldBack === ''
       ? []
@@ -80,7 +80,7 @@ function describeCarried(carried: RestoreDone['carried']): readonly string[] {
   if (carried === null) return [];
   if (carried.kind === 'unreadable') {
     return [
-      `Unfinished work of the previous database could not be carried over (${carried.reason}): people who are waiting for an answer have to ask again.`,
+      `Unfinished work from the previous database could not be carried over (${carried.reason}). People who are waiting for an answer have to ask again.`,
     ];
   }
   const what = describeUnfinished(carried.messages, 'unanswered message', carried.parts);

@@ -59,7 +59,7 @@ function refuseInContainer({ pid }: FoundGateway): void {
   if (process.ppid !== 0) return;
   throw new CliError(
     'restore-in-container',
-    `Nothing was changed: Parley (process ${pid}) has to stop first, and this container stops with it. Stop the container and restore in another one with the same volume; docs/backup.md has the commands.`,
+    `Nothing was changed: Parley (process ${pid}) has to stop first, and this container stops with it. Stop the container and run the restore in another one with the same volume; docs/backup.md has the commands.`,
   );
 }
 
@@ -73,12 +73,12 @@ async function askToEnd(gateway: FoundGateway): Promise<void> {
   });
 }
 
-/** Asks for confirmation in the terminal. Throws CliError if the input is not a terminal. */
+/** Asks for confirmation in the terminal. Throws CliError if standard input is not a terminal. */
 async function confirmRestore(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(
       'restore-unconfirmed',
-      `Nothing was changed, because the data in use would be replaced. Add --yes to restore ${file}.`,
+      `Nothing was changed. Restoring ${file} would replace the data in use; add --yes to confirm.`,
     );
   }
   const { confirm } = await import('@clack/prompts');

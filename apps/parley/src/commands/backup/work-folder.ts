@@ -4,14 +4,14 @@ import { isDatabaseBusy, lockFolder } from '../../data-folder.ts';
 
 type WorkPrefix = 'restoring-' | 'backing-up-';
 
-/** A file in the work folder that holds the path of an unfinished file outside the folder. */
+/** A file in the work folder that records the path of an unfinished file elsewhere. */
 const ELSEWHERE = 'part';
 
 interface WorkFolder extends Disposable {
   readonly path: string;
   /**
-   * Registers an unfinished file outside the work folder. The file is removed together with the
-   * folder, even if the process is killed.
+   * Registers an unfinished file that is outside the work folder. The file is removed together with
+   * the folder, even if the process is killed.
    */
   alsoRemove(file: string): void;
 }

@@ -10,7 +10,7 @@ import { unverifiedAccounts } from './unverified-calls.ts';
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * A sign-in that was not used for this many days after it was added is reported: its token may have
+ * A sign-in that was still unused this many days after it was added is reported: its token may have
  * reached the wrong person.
  */
 const HANDED_OVER_DAYS = 7;
@@ -23,7 +23,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     id: 'access.direct-open',
     severity: 'warning',
     title: 'Direct chats are not open to everyone.',
-    advice: 'Set access.direct to pairing or allowlist, unless you mean everyone.',
+    advice: 'Set access.direct to pairing or allowlist, unless you want everyone to have access.',
     run: (facts) =>
       listOpenAccounts(facts, 'direct').map((name) => `Everyone may write to ${name}.`),
   }),
@@ -40,7 +40,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'access.no-cap',
     severity: 'critical',
-    title: 'Where access is open, strangers have a spend cap.',
+    title: 'Strangers have a spend cap wherever access is open.',
     advice:
       'Set spend.perStrangerDaily, or remove it: the default is 1,500,000 tokens and 1 US dollar a day.',
     run: (facts) => {
@@ -49,13 +49,13 @@ export const ACCESS_CHECKS: readonly Check[] = [
         ...listOpenAccounts(facts, 'groups'),
       ]);
       if (open.size === 0 || getStrangerCap(facts.settings.spend).cap !== null) return [];
-      return [`Any stranger may use your model without a cap on ${[...open].join(', ')}.`];
+      return [`Strangers may use your model without a cap on ${[...open].join(', ')}.`];
     },
   }),
   defineAuditCheck('settings', {
     id: 'access.always-in-open-groups',
     severity: 'warning',
-    title: 'In open groups the agent answers only when it is addressed.',
+    title: 'In open groups, the agent answers only messages addressed to it.',
     advice: 'Set activation to mention, or access.groups to allowlist.',
     run: (facts) =>
       listAccounts(facts)
@@ -65,9 +65,9 @@ export const ACCESS_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'access.live-mentions',
     severity: 'warning',
-    title: 'Answers cannot notify people by a mention.',
+    title: 'Mentions in answers do not notify people.',
     advice:
-      'Set answers.mentions to dead: otherwise anyone who writes to the agent can have everyone notified.',
+      'Set answers.mentions to dead. Otherwise, anyone who writes to the agent can make it notify everyone.',
     run: (facts) =>
       listAccounts(facts)
         .filter(({ answers }) => answers.mentions === 'live')
@@ -78,7 +78,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'warning',
     title: 'Owners and approvers are people on a configured channel.',
     advice:
-      'Correct the channel, or remove the entry: anyone who gets that id later becomes an owner.',
+      'Correct the channel or remove the entry. Otherwise, anyone who gets that id later becomes an owner.',
     run: ({ settings, knownChannels }) => {
       const named = [
         ...settings.owners.map((person) => ['owner', person] as const),
@@ -86,7 +86,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
       ];
       return named
         .filter(([, person]) => !knownChannels.includes(person.split(':')[0] ?? ''))
-        .map(([role, person]) => `The ${role} ${person} is on no configured channel.`);
+        .map(([role, person]) => `The ${role} ${person} is not on a configured channel.`);
     },
   }),
   defineAuditCheck('settings', {
@@ -94,18 +94,18 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'info',
     title: 'Only owners can approve tool calls.',
     advice:
-      'Keep approvals.approvers short: everyone on it can approve all calls that an owner is asked about.',
+      'Keep approvals.approvers short: everyone on the list can approve every call that an owner is asked about.',
     run: ({ settings }) =>
       settings.approvals.approvers
         .filter((person) => !settings.owners.includes(person))
-        .map((person) => `${person} may approve tool calls and is not an owner.`),
+        .map((person) => `${person} may approve tool calls but is not an owner.`),
   }),
   defineAuditCheck('database', {
     id: 'access.old-pairings',
     severity: 'info',
     title: `Every paired person wrote in the last ${UNUSED_DAYS} days.`,
     advice:
-      'If you know these people, do nothing. No command removes a pairing yet; "access.direct: allowlist" ignores pairings.',
+      'If you know these people, do nothing. There is no command to remove a pairing yet; "access.direct: allowlist" ignores pairings.',
     run: (facts) =>
       facts.allowedPeople
         .filter((person) => isUnusedPerson(person, facts.now))
@@ -118,7 +118,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     id: 'access.old-links',
     severity: 'info',
     title: `Every linked account was used in the last ${UNUSED_DAYS} days.`,
-    advice: 'Unlink an account that is no longer yours with "/link off channel:userId".',
+    advice: 'Unlink accounts that are no longer yours with "/link off channel:userId".',
     run: (facts) =>
       facts.linked
         .filter((person) => isUnusedPerson(person, facts.now))
@@ -134,7 +134,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
       'Set http.host to 127.0.0.1 and put a proxy with TLS in front, or make sure that only such a proxy or a private network reaches the port.',
     run: ({ settings: { http, hooks } }) => {
       if (isLoopbackHost(http.host)) return [];
-      const page = `The page is served on ${http.host} without TLS: others on the network can read the token.`;
+      const page = `The page is served on ${http.host} without TLS, so others on the network can read the token.`;
       const names = Object.keys(hooks).join(', ');
       return names === '' ? [page] : [page, `They can also read the tokens of the hooks ${names}.`];
     },
@@ -156,7 +156,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'critical',
     title: 'The tokens of API clients cannot be guessed.',
     advice:
-      'Create one for each with "openssl rand -hex 24", and keep it in an environment variable.',
+      'Create a token for each client with "openssl rand -hex 24", and keep it in an environment variable.',
     run: ({ settings }) =>
       Object.entries(settings.api.clients)
         .filter(([, { token }]) => isWeakToken(token))
@@ -167,7 +167,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'info',
     title: 'No API client acts as the owner.',
     advice:
-      'If this is intended, do nothing: its token gives access to everything private and to approvals. Otherwise remove "owner: true".',
+      'If this is intended, do nothing. The client\'s token gives access to everything private and to approvals. Otherwise remove "owner: true".',
     run: ({ settings }) =>
       Object.entries(settings.api.clients).flatMap(
         ([name, { owner }]): (string | CheckFinding)[] => {
@@ -182,9 +182,9 @@ export const ACCESS_CHECKS: readonly Check[] = [
   defineAuditCheck('database', {
     id: 'access.more-owners',
     severity: 'info',
-    title: 'The gateway token is the only owner sign-in of the page.',
+    title: 'The gateway token is the only owner sign-in for the page.',
     advice:
-      'If this is intended, do nothing: an owner reads every private chat and changes all settings. "parley people revoke NAME" removes the sign-in.',
+      'If this is intended, do nothing: an owner can read every private chat and change all settings. "parley people revoke NAME" removes the sign-in.',
     run: ({ signIns }) =>
       signIns
         .filter(({ role }) => role === 'owner')
@@ -201,7 +201,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .filter(({ usedAt, createdAt }) => usedAt === null && createdAt < now - HANDED_OVER_MS)
         .map(
           ({ name, role, createdAt }) =>
-            `${name} (${role}) was added on ${formatDay(createdAt)} and never signed in.`,
+            `${name} (${role}) was added on ${formatDay(createdAt)} and has never signed in.`,
         ),
   }),
   defineAuditCheck('settings', {
@@ -209,32 +209,33 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'warning',
     title: 'Webhooks have a secret of at least 24 characters.',
     advice:
-      'Create one with "openssl rand -hex 24": anyone who guesses it can write in the name of any user.',
+      'Create one with "openssl rand -hex 24". Anyone who guesses the secret can write in any user\'s name.',
     run: (facts) =>
       facts.webhooks.flatMap(({ name, secretLength }): (string | CheckFinding)[] => {
         if (secretLength === 0) {
-          return [{ found: `The webhook of ${name} has no secret.`, severity: 'critical' }];
+          return [{ found: `The webhook for ${name} has no secret.`, severity: 'critical' }];
         }
         if (secretLength >= 24) return [];
-        return [`The secret of the webhook of ${name} has only ${secretLength} characters.`];
+        return [`The secret of the webhook for ${name} has only ${secretLength} characters.`];
       }),
   }),
   defineAuditCheck('settings', {
     id: 'access.unverified-webhook',
     severity: 'critical',
-    title: 'Calls of platforms are verified.',
-    advice: 'Remove that setting: anyone who finds the address can write in the name of any user.',
+    title: 'Calls from platforms are verified.',
+    advice:
+      "Remove that setting. Otherwise, anyone who finds the address can write in any user's name.",
     run: ({ channels }) =>
       unverifiedAccounts(channels).map(
-        ({ name, setting }) => `${name} accepts calls that nobody has signed (${setting}).`,
+        ({ name, setting }) => `${name} accepts unsigned calls (${setting}).`,
       ),
   }),
   defineAuditCheck('settings', {
     id: 'access.weak-hook-token',
     severity: 'critical',
-    title: 'The tokens of hooks cannot be guessed, and no two hooks share one.',
+    title: 'Hook tokens cannot be guessed, and no two hooks share a token.',
     advice:
-      'Create one for each with "openssl rand -hex 24": its holder can start turns of the agent.',
+      'Create a token for each hook with "openssl rand -hex 24". Anyone who has the token can start turns.',
     run({ settings, token: ofPage }) {
       const hooks = Object.entries(settings.hooks);
       const used = [ofPage, ...hooks.map(([, { token }]) => token)];
@@ -266,7 +267,8 @@ export const ACCESS_CHECKS: readonly Check[] = [
     id: 'access.servers-without-tls',
     severity: 'warning',
     title: 'Connections to databases and Redis on other machines are encrypted.',
-    advice: 'Use rediss://, and sslmode=verify-full in store.url, unless the network is private.',
+    advice:
+      'Use rediss://, and put sslmode=verify-full into store.url, unless the network is private.',
     run: ({ settings: { queue, store } }) => {
       const plain = [
         ...(queue.url?.startsWith('redis://') ? [['Redis', queue.url] as const] : []),
@@ -304,10 +306,10 @@ function findWithoutPassword(
   if (url === undefined || password !== undefined || URL.parse(url)?.password) return [];
   const host = getHost(url);
   if (isLoopbackHost(host)) {
-    const found = `${server} on this machine requires no password, so every local program can use it.`;
+    const found = `${server} on this machine does not require a password, so every local program can use it.`;
     return [{ found, severity: 'info' }];
   }
-  return [{ found: `${server} on ${host} requires no password.`, severity: 'warning' }];
+  return [{ found: `${server} on ${host} does not require a password.`, severity: 'warning' }];
 }
 
 function listAccounts({ channels }: SettingsFacts) {

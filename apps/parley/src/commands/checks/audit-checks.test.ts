@@ -316,7 +316,7 @@ const foundIn = ([settings, more = () => ({})]: Case) => {
 };
 
 describe('each check', () => {
-  it('[U05] has test cases in this file, and a unique id', () => {
+  it('[U05] has test cases in this file and a unique id', () => {
     const ids = AUDIT_CHECKS.map(({ id }) => id);
     expect(Object.keys(ROWS).toSorted()).toEqual(ids.toSorted());
     expect(new Set(ids).size).toBe(ids.length);
@@ -386,7 +386,7 @@ describe('an audit', () => {
     expect(await codeOf({})).toBe(0);
   });
 
-  it('[F14] [U05] examines each agent by name, and reports the findings that all agents share once', async () => {
+  it('[F14] [U05] examines each agent by name, and reports findings about all agents only once', async () => {
     const key = { name: 'a.md', text: `sk-${'a1'.repeat(12)}` };
     const base = factsOf({ owners: ['discord:1'] });
     const main = { ...base, workspace: { ...base.workspace, openFiles: [key] } };
@@ -395,7 +395,7 @@ describe('an audit', () => {
     expect(found.map((one) => [one.id, one.found.split(/[:,]/).slice(0, 2).join()])).toEqual([
       ['workspace.open-keys', 'a.md, line 1'],
       ['workspace.open-keys', 'Agent support, a.md'],
-      ['access.unknown-owner', 'The owner discord,1 is on no configured channel.'],
+      ['access.unknown-owner', 'The owner discord,1 is not on a configured channel.'],
       ['access.unknown-owner', 'Agent support, The owner discord'],
     ]);
   });
@@ -408,7 +408,7 @@ describe('an audit', () => {
     expect(text).toContain('0 critical, 2 warnings, 0 notes.');
   });
 
-  it('[U05] repairs only files of their owner, by removing forbidden permissions', async () => {
+  it('[U05] repairs only files that belong to their owner, by removing forbidden permissions', async () => {
     const files = [
       fileOf('data', 0o755),
       fileOf('skills', 0o777),

@@ -15,7 +15,7 @@ import { type CheckResult, runChecks } from './run-checks.ts';
 /** The deadline (ms) of each audit check. */
 const DEADLINE_MS = 30_000;
 
-/** Runs the audit on the agents. The default agent comes first. */
+/** Audits the agents. The default agent comes first. */
 export async function runAudit(
   agents: readonly ExaminedAgent[],
   { monotonic }: Pick<ExaminedBase, 'monotonic'>,
@@ -56,7 +56,7 @@ async function createPromptFiles({ folder, env }: ExaminedBase, loaded: LoadedSe
 
 /**
  * Maps the severity of a finding to its severity in the audit. A check that failed is reported as a
- * warning; null severities are not listed.
+ * warning; a null severity means that the finding is not listed.
  */
 const SEVERITIES: Readonly<Record<FindingSeverity, AuditSeverity | null>> = {
   ...{ critical: 'critical', failed: 'warning', warning: 'warning', info: 'info' },

@@ -94,7 +94,7 @@ async function makeBad(): Promise<void> {
 }
 
 describe('the default installation', () => {
-  it('[U05] has no warnings, either in the command or on the page', async () => {
+  it('[U05] has no warnings in the command or on the page', async () => {
     // Gateway processes set the same umask.
     const umask = process.umask(0o077);
     mkdirSync(folder, { mode: 0o700 });
@@ -116,13 +116,13 @@ describe('the default installation', () => {
     expect(written.out).toMatch(/checks: 0 critical, 0 warnings, \d notes?/);
     const before = readFileSync(join(folder, 'parley.yaml'), 'utf8');
     expect(await audit('--fix')).toBe(0);
-    expect(written.out).toContain('No file mode had to be fixed.');
+    expect(written.out).toContain('All file modes were already correct.');
     expect(readFileSync(join(folder, 'parley.yaml'), 'utf8')).toBe(before);
   });
 });
 
 describe('a deliberately insecure installation', () => {
-  it('[U05] is reported check by check, and the output contains no secrets', async () => {
+  it('[U05] is reported check by check, and the output does not contain secrets', async () => {
     await makeBad();
     expect(await audit('--json')).toBe(2);
     const report = JSON.parse(written.out);
@@ -150,7 +150,7 @@ describe('a deliberately insecure installation', () => {
     }
   });
 
-  it('[U05] has only its file modes repaired, and each repair is listed', async () => {
+  it('[U05] gets repairs only to its file modes, and each repair is listed', async () => {
     await makeBad();
     const settings = readFileSync(join(folder, 'parley.yaml'), 'utf8');
     expect(await audit('--fix')).toBe(2);
@@ -255,11 +255,7 @@ describe('an audit in which one check fails', () => {
 describe('an audit that cannot run', () => {
   it.each<[string, () => void, RegExp]>([
     ['no folder', () => {}, /There is no data folder .*--data/],
-    [
-      'a folder that is not a data folder',
-      () => mkdirSync(folder),
-      /is not a data folder of Parley/,
-    ],
+    ['a folder that is not a data folder', () => mkdirSync(folder), /is not a Parley data folder/],
     [
       'broken settings',
       () => {
@@ -269,7 +265,7 @@ describe('an audit that cannot run', () => {
       /have 1 problem.*http\.port/s,
     ],
   ])(
-    '[U05] prints the reason, exits with 3 and creates nothing: %s',
+    '[U05] prints the reason, exits with 3 and does not create anything: %s',
     async (_title, make, words) => {
       make();
       expect(await audit()).toBe(3);
@@ -279,8 +275,8 @@ describe('an audit that cannot run', () => {
   );
 });
 
-describe('sign-ins at MCP servers', () => {
-  it('[U05] [G03] are critical findings if other users can read the files, and the file modes are repaired', async () => {
+describe('sign-ins to MCP servers', () => {
+  it('[U05] [G03] are critical findings if other users can read the files, and their file modes are repaired', async () => {
     const secrets = join(folder, 'secrets');
     mkdirSync(secrets, { recursive: true });
     writeFileSync(join(folder, 'parley.yaml'), '');
@@ -315,7 +311,7 @@ describe('the tool descriptions of an MCP server', () => {
   });
 
   describe('tool descriptions accepted by version 0.1.0', () => {
-    /** A tool described as in version 0.1.0, with the hash that this version stored. */
+    /** A tool with a description from version 0.1.0 and the hash that this version stored. */
     const plain = {
       name: 'read',
       description: 'Reads a file.',

@@ -46,7 +46,7 @@ export async function runAuditCommand(
       print(formatJson({ ...head, fixed, ...report }));
     } else {
       for (const { path, from, to } of fixed) print(`fixed     ${path}: ${from} → ${to}`);
-      if (fix && fixed.length === 0) print('No file mode had to be fixed.');
+      if (fix && fixed.length === 0) print('All file modes were already correct.');
       print(`${folder.path}\n\n${formatAudit(report)}`);
     }
     return getExitCode(report);
@@ -71,13 +71,13 @@ function checkDataFolder(folder: DataFolder): void {
   const { path, settingsFile, tokenFile } = folder;
   const start = formatCommandLine('start', folder);
   if (!existsSync(path)) {
-    const message = `There is no data folder ${path}, so there is nothing to audit. Create one with "${start}", or name another one with --data FOLDER.`;
+    const message = `There is no data folder at ${path}, so there is nothing to audit. Create one with "${start}", or choose another one with --data FOLDER.`;
     throw new CliError('audit-nothing', message);
   }
   const { uid } = statSync(path);
   const me = process.getuid?.();
   if (me !== undefined && uid !== me) {
-    const message = `The data folder ${path} belongs to another user (${uid}). Run the audit as that user: it opens the database, whose side files would belong to you.`;
+    const message = `The data folder ${path} belongs to another user (${uid}). Run the audit as that user. Otherwise, the files that SQLite creates beside the database would belong to you.`;
     throw new CliError('audit-foreign', message);
   }
   try {
@@ -92,7 +92,7 @@ function checkDataFolder(folder: DataFolder): void {
     )
   )
     return;
-  const message = `${path} is not a data folder of Parley: it has neither settings nor a database. Start Parley there with "${start}", or name another one with --data FOLDER.`;
+  const message = `${path} is not a Parley data folder: it contains neither settings nor a database. Start Parley there with "${start}", or choose another folder with --data FOLDER.`;
   throw new CliError('audit-nothing', message);
 }
 

@@ -3,12 +3,12 @@ import type { AuditSeverity } from '@parley/gateway/api';
 import type { AuditNeed, FactNeed, FactsFor } from './facts.ts';
 
 /**
- * The severities `critical`, `warning` and `info` are those of the audit. `failed` means that a
- * part does not work, `ok` that a check passed, and `skipped` that there was nothing to check.
+ * `critical`, `warning` and `info` are audit severities. `failed` means that something does not
+ * work, `ok` that a check passed, and `skipped` that there was nothing to check.
  */
 export type FindingSeverity = AuditSeverity | 'failed' | 'ok' | 'skipped';
 
-/** A finding of a check. The texts of a finding contain no secrets. */
+/** A problem or result that a check reports. A finding's text and advice never contain secrets. */
 export interface CheckFinding {
   readonly severity: FindingSeverity;
   /** The account, model or agent that the finding concerns, if there are several. */
@@ -37,7 +37,7 @@ type CheckOutput = readonly (string | CheckFinding | CheckPart)[];
 interface CheckRow<N extends FactNeed> {
   /** Ids must never change, because people and scripts refer to them. */
   readonly id: string;
-  /** A statement that is true if the check reports no findings. */
+  /** A statement that is true if the check does not report any findings. */
   readonly title: string;
   /**
    * `each` runs the check for every agent. `differing` also runs it for every agent, but reports
@@ -49,16 +49,15 @@ interface CheckRow<N extends FactNeed> {
   run(facts: FactsFor<N>, signal: AbortSignal): CheckOutput | Promise<CheckOutput>;
 }
 
-/** A row in the table of checks. */
 export interface Check<N extends FactNeed = FactNeed> extends CheckRow<N>, Partial<CheckDefaults> {
   readonly commands: readonly ('doctor' | 'audit')[];
   /** The name in the output of `parley doctor`, if it differs from the id. */
   readonly doctorName?: string;
-  /** The facts that the check needs; the check runs only where all of them are available. */
+  /** The data that the check needs; the check runs only where all of it is available. */
   readonly needs: readonly N[];
 }
 
-/** The severity and advice of findings that are plain strings. */
+/** The severity and advice for findings that are plain strings. */
 interface CheckDefaults {
   readonly severity: AuditSeverity;
   readonly advice: string;
@@ -75,7 +74,7 @@ export function defineDoctorCheck<N extends FactNeed>(
 type AuditRow<N extends AuditNeed> = CheckRow<N | 'settings'> & CheckDefaults;
 
 /**
- * Declares a check for `parley audit` (U05). Audit checks run for every agent because each agent
+ * Declares a check for `parley audit` (U05). Audit checks run for every agent, because each agent
  * has its own settings.
  */
 export function defineAuditCheck<N extends AuditNeed>(
@@ -105,11 +104,11 @@ export const failed = (found: string, advice: string): CheckFinding => ({
 });
 
 const DEFECT =
-  'If the running gateway has another version, restart it. Otherwise report this as a bug.';
+  'If the running gateway has a different version, restart it. Otherwise, report this as a bug.';
 
 /**
- * Creates the finding for a check that threw an error. Messages of Parley's own errors contain
- * advice; any other error is a defect.
+ * Creates the finding for a check that threw an error. Parley's own errors include advice in their
+ * messages; any other error is a bug.
  */
 export function createFailureFinding(thrown: unknown): CheckFinding {
   if (!(thrown instanceof ParleyError)) {

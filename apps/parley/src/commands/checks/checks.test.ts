@@ -7,7 +7,7 @@ const inCommand = (command: 'doctor' | 'audit') =>
   CHECKS.filter(({ commands }) => commands.includes(command));
 
 /**
- * Compares the rows with the table between the markers in a document; `vitest --update=all` updates
+ * Compares the rows with the table between the markers in a document. `vitest --update=all` updates
  * the document.
  */
 async function expectTable(name: string, head: readonly string[], rows: readonly string[][]) {
@@ -38,7 +38,7 @@ describe('the table of checks', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('[U05] contains every check that the audit runs, with a severity and advice', () => {
+  it('[U05] contains every audit check, with a severity and advice', () => {
     expect(inCommand('audit')).toEqual(AUDIT_CHECKS);
     for (const { id, severity, advice } of AUDIT_CHECKS) {
       expect([id, severity, advice]).toEqual([
@@ -49,7 +49,7 @@ describe('the table of checks', () => {
     }
   });
 
-  it('[U05] contains no audit check that contacts a gateway or another server', () => {
+  it('[U05] does not contain an audit check that contacts a gateway or another server', () => {
     const asked = AUDIT_CHECKS.flatMap(({ needs }) => needs);
     expect([...new Set(asked)].toSorted()).toEqual([
       ...['database', 'files', 'sandbox', 'settings', 'workspace'],

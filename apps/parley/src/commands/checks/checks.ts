@@ -6,7 +6,7 @@ import { CLOCK_CHECK, OWN_CHECKS } from './own-checks.ts';
 import { SERVICE_CHECKS } from './service-checks.ts';
 import { SKILL_CHECK } from './skill-checks.ts';
 
-/** All checks, in the order in which they are reported. */
+/** All checks, in the order of the report. */
 export const CHECKS: readonly Check[] = [
   ...OWN_CHECKS,
   ...SERVICE_CHECKS,

@@ -15,14 +15,14 @@ import { runChecks } from './run-checks.ts';
 const DEADLINE_MS = 10_000;
 
 /**
- * `warning` means that a part works, but not as well as it could. `skipped` means that there was
+ * `warning` means that something works, but not as well as it could. `skipped` means that there was
  * nothing to check.
  */
 type DoctorStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /**
- * Maps finding severities to doctor statuses; the doctor does not distinguish the severities of the
- * audit.
+ * Maps finding severities to doctor statuses; the doctor does not distinguish between audit
+ * severities.
  */
 const STATUSES: Readonly<Record<FindingSeverity, DoctorStatus>> = {
   ...{ critical: 'failed', failed: 'failed', warning: 'warning' },
@@ -66,8 +66,8 @@ export async function examineInstallationOf(installation: Installation, deadline
 }
 
 /**
- * Lists the agents with the facts that the doctor can use. If the settings are invalid, only facts
- * that need no settings are available.
+ * Lists the agents, each with the data that the doctor can use. If the settings are invalid, only
+ * data that does not depend on the settings is available.
  */
 function listExamined(installation: Installation): readonly ExaminedAgent[] {
   const { loaded, gateway, database } = installation;

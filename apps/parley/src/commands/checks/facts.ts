@@ -15,8 +15,8 @@ import type { RecordFacts } from './record-facts.ts';
 import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
 /**
- * The facts that checks examine, grouped by source. Checks never print the secrets and tokens among
- * these facts.
+ * The data that checks examine, grouped by source. Checks never print the secrets and tokens in
+ * this data.
  */
 export interface CheckFacts {
   /**
@@ -25,15 +25,14 @@ export interface CheckFacts {
    */
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
   readonly settings: SettingsFacts;
-  /** Files in the data folder, in skills and in plugins. */
+  /** Files in the data folder, skills and plugins. */
   readonly files: FileFacts;
-  /** The workspace of the agent. */
   readonly workspace: { readonly workspace: WorkspaceFacts };
-  /** The reason why an empty command failed in the sandbox, or null. */
+  /** Why an empty command failed in the sandbox, or null. */
   readonly sandbox: { readonly sandboxProblem: () => Promise<string | null> };
   /** The database rows; empty if there is no database. */
   readonly database: RecordFacts;
-  /** The schema version of the database, which is read without changing the database. */
+  /** The schema version of the database; reading it does not change the database. */
   readonly schema: Pick<Installation, 'database'>;
   /** The running gateway, if any. */
   readonly gateway: Pick<Installation, 'gateway'>;
@@ -45,14 +44,15 @@ export interface CheckFacts {
 
 export type FactNeed = keyof CheckFacts;
 /**
- * The facts that the audit uses. Audit facts require no answer from a gateway or another server.
+ * The data that the audit uses. The audit's data can be gathered without contacting a gateway or
+ * another server.
  */
 export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
 
-/** The facts that a check with these needs receives. */
+/** The data that a check with these needs receives. */
 export type FactsFor<N extends FactNeed> = ExaminedBase & IntersectionOf<CheckFacts[N]>;
 
-/** An agent that is checked. */
+/** An agent to check. */
 export interface ExaminedAgent {
   /** The agent's name; undefined for the default agent (F14). */
   readonly name: string | undefined;
@@ -65,8 +65,8 @@ export interface ExaminedAgent {
 }
 
 /**
- * Returns all agents of the settings with the facts that the audit needs. `database` reads the
- * database rows.
+ * Returns all agents in the settings, each with the data that the audit needs. `database` reads the
+ * rows from the database.
  */
 export function examineAgents(
   base: ExaminedBase,

@@ -16,7 +16,7 @@ const GROUP_WRITE = 0o020;
 const OTHERS_WRITE = 0o002;
 const OTHERS = 0o077;
 
-/** Returns the mode bits that must not be set on a file of this kind. */
+/** Returns the mode bits that a file of this kind must not have. */
 function getForbiddenBits({ kind, isOwnGroup }: FileFact): number {
   if (kind === 'skills' || kind === 'plugin') {
     // Many systems create a private group with the user's name and no other members.
@@ -26,23 +26,23 @@ function getForbiddenBits({ kind, isOwnGroup }: FileFact): number {
 }
 
 const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
-  ['data', 'warning', 'No other user of the machine can enter the data folder.'],
-  ['settings', 'warning', 'No other user can read or change the settings and profiles.'],
+  ['data', 'warning', 'Other users of this machine cannot enter the data folder.'],
+  ['settings', 'warning', 'Other users cannot read or change the settings and profiles.'],
+  ['token', 'critical', "Other users cannot read the web page's token or the MCP sign-ins."],
   [
-    'token',
+    'database',
     'critical',
-    'No other user can read the token of the web page and sign-ins at MCP servers.',
+    'Other users cannot read the database and the files that SQLite keeps beside it.',
   ],
-  ['database', 'critical', 'No other user can read the database and its side files.'],
   [
     'backup',
     'critical',
-    'No other user can read backups and the files that a restore moved aside.',
+    'Other users cannot read backups or the files that a restore moved aside.',
   ],
-  ['workspace', 'warning', 'No other user can enter the workspace.'],
-  ['other', 'warning', 'No other user can read the other files in the data folder.'],
-  ['skills', 'critical', 'No other user can change the folders that contain skills.'],
-  ['plugin', 'critical', 'No other user can change the code of plugins.'],
+  ['workspace', 'warning', 'Other users cannot enter the workspace.'],
+  ['other', 'warning', 'Other users cannot read the other files in the data folder.'],
+  ['skills', 'critical', 'Other users cannot change the folders that contain skills.'],
+  ['plugin', 'critical', 'Other users cannot change the code of plugins.'],
 ];
 
 export const FILE_CHECKS: readonly Check[] = [
@@ -50,8 +50,8 @@ export const FILE_CHECKS: readonly Check[] = [
   defineAuditCheck('files', {
     id: 'files.owner',
     severity: 'critical',
-    title: 'All these files belong to the owner of the data folder, or to root.',
-    advice: 'Change the owner with chown, and find out who put them there.',
+    title: 'All these files belong to the owner of the data folder or to root.',
+    advice: 'Change the owner with chown, and find out who created these files.',
     run: ({ files }) => {
       const owner = files.find(({ kind }) => kind === 'data')?.uid;
       if (owner === undefined) return [];
@@ -63,7 +63,7 @@ export const FILE_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'files.secrets-in-clear',
     severity: 'warning',
-    title: 'Secrets are stored in the environment or in separate files, not in the settings.',
+    title: 'Secrets are stored in environment variables or separate files, not in the settings.',
     advice:
       'Use an environment variable or a file instead (docs/deploy.md), and create a new secret if others may have read the file.',
     run: ({ clearSecrets }) =>
@@ -72,13 +72,13 @@ export const FILE_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'files.plugins-outside',
     severity: 'warning',
-    title: 'Plugins are in the data folder, or are installed packages.',
+    title: 'Each plugin is in the data folder or is an installed package.',
     advice:
-      'Move the plugin into the data folder: code that others can change runs with all your rights.',
+      'Move the plugin into the data folder. If others can change its code, that code runs with all your rights.',
     run: ({ plugins, folder: { path: dataFolder } }) =>
       plugins.flatMap(({ use, folder }): (string | CheckFinding)[] => {
         if (folder === null) {
-          const found = `The plugin ${use} is an installed package: its updates change your installation.`;
+          const found = `The plugin ${use} is an installed package, so its updates change your installation.`;
           return [{ found, severity: 'info' }];
         }
         const isInside = !relative(dataFolder, folder).startsWith('..');
@@ -115,7 +115,7 @@ export function formatOctal(mode: number): string {
   return `0${mode.toString(8).padStart(3, '0')}`;
 }
 
-/** Patterns of keys and tokens. Secrets from the settings are matched by value instead. */
+/** Patterns of keys and tokens. Secrets in the settings are matched by value instead. */
 const KEYS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
@@ -139,9 +139,9 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   defineAuditCheck('workspace', {
     id: 'workspace.open-keys',
     severity: 'critical',
-    title: 'No file that others can read contains a key or token.',
+    title: 'Files that others can read do not contain keys or tokens.',
     advice:
-      'Remove it and create a new one, or put "audience: owner" into the front matter of the file.',
+      'Remove the key and create a new one, or put "audience: owner" into the file\'s front matter.',
     run: ({ workspace: { openFiles }, secrets }) =>
       listMatchingFiles(openFiles, 'looks like a key or token', (line) =>
         containsKey(line, secrets),
@@ -150,16 +150,16 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   defineAuditCheck('workspace', {
     id: 'workspace.open-phones',
     severity: 'warning',
-    title: 'No file that others can read contains a phone number.',
-    advice: 'Remove it, or put "audience: owner" into the front matter of the file.',
+    title: 'Files that others can read do not contain phone numbers.',
+    advice: 'Remove the number, or put "audience: owner" into the file\'s front matter.',
     run: ({ workspace: { openFiles } }) =>
       listMatchingFiles(openFiles, 'contains a phone number', (line) => PHONE.test(line)),
   }),
   defineAuditCheck('workspace', {
     id: 'workspace.open-memory',
     severity: 'critical',
-    title: 'No line of MEMORY.md or memory/ appears in a file that others can read.',
-    advice: 'Remove the line, or put "audience: owner" into the front matter of the file.',
+    title: 'Files that others can read do not repeat lines from MEMORY.md or memory/.',
+    advice: 'Remove the line, or put "audience: owner" into the file\'s front matter.',
     run: ({ workspace: { openFiles, memory } }) => {
       const known = new Set(
         memory
@@ -168,7 +168,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
           .filter((line) => line.length >= MIN_MEMORY),
       );
       if (known.size === 0) return [];
-      return listMatchingFiles(openFiles, 'also occurs in the memory', (line) =>
+      return listMatchingFiles(openFiles, "also appears in the agent's memory", (line) =>
         known.has(foldLine(line)),
       );
     },
@@ -176,9 +176,9 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   defineAuditCheck('database', {
     id: 'workspace.prompt-changed',
     severity: 'info',
-    title: 'No agent has changed a file that becomes prompt text in the last 30 days.',
+    title: 'No agent has changed a prompt file in the last 30 days.',
     advice:
-      'Read the file: later turns follow its text. This check does not see changes made by commands of exec.',
+      'Read the file, because later turns follow it. This check does not see changes made by exec commands.',
     run: ({ agent, promptWrites }) => {
       const own = promptWrites.filter(({ writer }) => writer === agent);
       const said = own.map(({ path, tool, conversationId, at, approvedBy }) => {
@@ -192,7 +192,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   defineAuditCheck('workspace', {
     id: 'workspace.symlinks',
     severity: 'warning',
-    title: 'The workspace contains no symbolic links.',
+    title: 'The workspace does not contain symbolic links.',
     advice: 'Replace it with a copy. Parley does not follow it, but other programs do.',
     run: ({ workspace: { symlinks } }) =>
       limitNamed(symlinks.map((name) => `${name} is a symbolic link.`)),
@@ -200,9 +200,9 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   defineAuditCheck('workspace', {
     id: 'workspace.hardlinks',
     severity: 'warning',
-    title: 'No file of the workspace has another hard link.',
+    title: 'Files in the workspace do not have additional hard links.',
     advice:
-      'Copy it and remove the original: writing to the other name changes this file. Parley treats it as the owner’s.',
+      'Copy the file and remove the original. Otherwise, writing to its other name changes this file. Until then, Parley shows it only to the owner.',
     run: ({ workspace: { hardlinks } }) =>
       limitNamed(hardlinks.map((name) => `${name} is also linked under another name.`)),
   }),
@@ -210,8 +210,9 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     id: 'workspace.encodings',
     doctorName: 'files',
     severity: 'warning',
-    title: 'The encoding of every Markdown file in the workspace is certain.',
-    advice: 'Save it as UTF-8 in your editor. A file that cannot be read is not in the prompt.',
+    title: 'The encoding of every Markdown file in the workspace could be determined.',
+    advice:
+      'Save the file as UTF-8 in your editor. A file that cannot be read is left out of the prompt.',
     run({ workspace: { isThere, encodings } }) {
       if (!isThere) return [skipped('there is no workspace yet')];
       if (encodings.length > 0) return limitNamed(encodings);
@@ -222,9 +223,9 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     id: 'workspace.not-looked-at',
     severity: 'info',
     title: 'The whole workspace was examined.',
-    advice: 'Examine the rest yourself, or move unrelated files out of the workspace.',
+    advice: 'Check the remaining files yourself, or move unrelated files out of the workspace.',
     run: ({ workspace: { isCut } }) =>
-      isCut ? ['The workspace is larger than the part that the audit reads.'] : [],
+      isCut ? ['The workspace is too large; the audit read only part of it.'] : [],
   }),
 ];
 
@@ -256,7 +257,8 @@ function splitLines(text: string): readonly string[] {
 }
 
 /**
- * Removes list markers, memory ids and spelling differences, so that a copied line is recognized.
+ * Removes list markers and memory ids and evens out the spelling, so that a copied line is
+ * recognized.
  */
 function foldLine(line: string): string {
   return line

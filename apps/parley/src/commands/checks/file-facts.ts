@@ -32,7 +32,7 @@ export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins:
       ...listFileFacts(folder, settings, plugins, fact),
       ...named.flatMap((one) => fact(one.settings.agent.workspace, 'workspace')),
     ],
-    /** The user id is null on systems where files have no owner. */
+    /** The user id is null on operating systems where files have no owner. */
     uid: process.getuid?.() ?? null,
     mcpChanges: readMcpChanges(folder).filter(({ server }) => Object.hasOwn(settings.mcp, server)),
   };
@@ -46,7 +46,7 @@ function listFileFacts(
 ): readonly FileFact[] {
   const inData = listEntries(folder.path).map((name) => {
     const path = join(folder.path, name);
-    // The schema file is the same in every installation and contains no private data.
+    // The schema file is the same in every installation and does not contain private data.
     const isElsewhere = path === agent.workspace || name === 'parley.schema.json';
     return isElsewhere ? [] : fact(path, getFileKind(folder, path));
   });
@@ -100,8 +100,8 @@ function getFileKind({ path: data, settingsFile, tokenFile }: DataFolder, path: 
 }
 
 /**
- * The maximum number of files to examine in the folders of skills and plugins. Packages that npm
- * installed in these folders are skipped.
+ * The maximum number of files to examine in skill and plugin folders. Packages that npm installed
+ * in these folders are skipped.
  */
 const MAX_FILES = 2_000;
 
@@ -125,6 +125,6 @@ function listEntries(folder: string): readonly string[] {
   try {
     return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
   } catch {
-    return []; // The file is missing or unreadable for this user, so Parley does not read it either.
+    return []; // The file is missing or this user cannot read it, so Parley does not read it either.
   }
 }

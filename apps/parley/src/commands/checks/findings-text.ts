@@ -9,8 +9,8 @@ interface FindingLine {
 }
 
 /**
- * Formats one line for each finding, with its advice below, followed by the summary. Consecutive
- * findings of a check share the same advice.
+ * Formats each finding on one line with its advice below, followed by the summary. Consecutive
+ * findings from the same check share their advice.
  */
 export function formatFindings(lines: readonly FindingLine[], summary: string): string {
   const rows = lines.flatMap((line, at) => [

@@ -34,11 +34,11 @@ async function findings(): Promise<readonly string[]> {
 }
 
 describe('the doctor on HEARTBEAT.md', () => {
-  it('[H11] reports nothing if the file does not exist', async () => {
+  it('[H11] does not report anything if the file does not exist', async () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('[H11] [W10] counts the tasks in any encoding and below front matter, as the heartbeat does', async () => {
+  it('[H11] [W10] counts the tasks the way the heartbeat does, in any encoding and below front matter', async () => {
     const text =
       '---\naudience: owner\n---\n- Email: every 30 min\n- [x] Pay daily\n- Bills: weekdays\n';
     put('HEARTBEAT.md', text);
@@ -47,7 +47,7 @@ describe('the doctor on HEARTBEAT.md', () => {
     expect(await findings()).toEqual(['ok: HEARTBEAT.md has 2 tasks']);
   });
 
-  it('[H11] reports the lines with unrecognized schedules, and an unknown time zone', async () => {
+  it('[H11] reports lines with unrecognized schedules, and an unknown time zone', async () => {
     put('HEARTBEAT.md', '---\naudience: owner\n---\n\n- Bills: quarterly\n- Pumps: hourly\n');
     put('USER.md', '- **Timezone:** over there\n');
     const found = await findings();

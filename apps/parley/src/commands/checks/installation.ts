@@ -20,7 +20,10 @@ export interface ExaminedBase extends Pick<Runtime, 'clock' | 'monotonic'> {
 /** The installation as `parley doctor` sees it from outside the gateway process. */
 export interface Installation extends ExaminedBase {
   readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
-  /** The loaded settings; null if they are invalid. Checks that need settings are then skipped. */
+  /**
+   * The loaded settings; null if they are invalid. If it is null, checks that need settings are
+   * skipped.
+   */
   readonly loaded: LoadedSettings | null;
   readonly pluginReport: readonly PluginLine[];
   readonly definitions: readonly ChannelDefinition[];
@@ -42,7 +45,7 @@ export type GatewayInspection =
 
 /**
  * Inspects an installation without changing it. The caller must call `end` after all checks. `read`
- * is called to read the settings.
+ * reads the settings.
  */
 export async function inspectInstallation(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,

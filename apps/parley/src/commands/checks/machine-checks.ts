@@ -17,11 +17,11 @@ import {
 } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** Checks of the machine that Parley runs on, and of its files. */
 export const MACHINE_CHECKS: readonly Check[] = [
   defineDoctorCheck(['config'], {
     id: 'disk',
-    title: '1 MB can be written to the data folder and to workspaces elsewhere; 500 MB are free.',
+    title:
+      'Parley can write 1 MB to the data folder and to workspaces elsewhere, and 500 MB remain free.',
     run({ folder, loaded }) {
       const agents = loaded === null ? [] : listAgents(loaded);
       const workspaces = agents.map(({ name, settings }) => ({
@@ -42,7 +42,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
   }),
   defineDoctorCheck(['settings'], {
     id: 'heartbeat',
-    title: 'Every task in HEARTBEAT.md and the time zone in USER.md can be used.',
+    title: 'The tasks in HEARTBEAT.md and the time zone in USER.md are valid.',
     agents: 'each',
     async run({ settings: { agent }, clock }) {
       if (!existsSync(agent.workspace)) return [];
@@ -65,7 +65,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
  */
 export const AUDIT_CHECK = defineDoctorCheck(['settings', 'audit'], {
   id: 'audit',
-  title: 'No check of `parley audit` has a warning; a critical finding counts as failed.',
+  title: '`parley audit` has no warnings; a critical finding counts as a failed check.',
   async run({ folder, countFindings }) {
     if (!existsSync(folder.path)) return [skipped('there is no data folder yet')];
     const { critical, warning: warnings } = await countFindings();
@@ -77,7 +77,7 @@ export const AUDIT_CHECK = defineDoctorCheck(['settings', 'audit'], {
 });
 
 /**
- * The size of the test write, in bytes. SQLite's write-ahead log or a received picture has about
+ * The size of the test write, in bytes. SQLite's write-ahead log and a received picture are about
  * this size.
  */
 const TRIED_BYTES = 1024 * 1024;
@@ -92,21 +92,21 @@ async function checkFolder(path: string): Promise<CheckFinding> {
     const room = `${(free / 1e9).toFixed(1)} GB are free`;
     if (free < LITTLE_ROOM_BYTES || (files > 0 && ffree < 1_000)) {
       const advice =
-        'Free up space before the disk is full: "parley storage" shows what uses how much.';
+        'Free up space before the disk is full. "parley storage" shows how much each part uses.';
       return warning(
-        `${path} can be written, but only ${(free / 1e6).toFixed(0)} MB are free`,
+        `${path} is writable, but only ${(free / 1e6).toFixed(0)} MB are free`,
         advice,
       );
     }
     if (there !== path) return ok(`${path} can be created by the first start; ${room}`);
-    return ok(`${path} can be written; ${room}`);
+    return ok(`${path} is writable; ${room}`);
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
     const advice =
       code === 'ENOSPC' || code === 'EDQUOT'
-        ? 'Free up space on that disk; Parley confirms no message that it cannot store.'
-        : 'Give the user that runs Parley the right to write there, or choose another folder with --data FOLDER.';
-    return failed(`${there} cannot be written: ${reasonOf(thrown)}`, advice);
+        ? 'Free up space on that disk. Parley does not confirm messages that it cannot store.'
+        : 'Give the user that runs Parley write permission there, or choose another folder with --data FOLDER.';
+    return failed(`${there} is not writable: ${reasonOf(thrown)}`, advice);
   }
 }
 
@@ -134,7 +134,7 @@ async function checkPort(
   if (gateway.kind === 'runs') return [ok(`the running gateway uses ${gateway.at.address}`)];
   if (gateway.kind === 'silent')
     return [skipped('the gateway has opened the port but does not answer')];
-  if (port === 0) return [ok(`any free port of ${host}`)];
+  if (port === 0) return [ok(`any free port on ${host}`)];
   const code = await tryToListen(host, port);
   if (code === null) return [ok(`port ${port} on ${host} is free`)];
   if (code !== 'EADDRINUSE') {

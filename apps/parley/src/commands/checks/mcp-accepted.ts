@@ -33,7 +33,7 @@ interface DescribedTool {
 
 /**
  * Compares the tools that a server offers with its accepted tools. The first list from a server is
- * accepted unchanged. If a later list differs, it is logged and kept for the audit until the
+ * accepted as it is. If a later list differs, it is logged and kept for the audit until the
  * operator accepts it.
  */
 export function createMcpNotes(
@@ -54,7 +54,7 @@ export function createMcpNotes(
       writeAccepted(folder, { ...all, [server]: known });
       log.info(
         { server },
-        'MCP server: hashes now cover more of its tool descriptions than before',
+        'MCP server: the hashes now cover more of its tool descriptions than before',
       );
     }
     const changes = describeToolChanges(known.tools, offered);
@@ -73,9 +73,10 @@ export function createMcpNotes(
 type AcceptedEntry = AcceptedTools[string];
 
 /**
- * Returns the accepted tools with hashes of the current version. Hashes of an older version cannot
- * be compared, so after an upgrade tools with the same name are assumed to be unchanged. Tools that
- * had already changed remain marked as changed, and new and missing tools are still reported.
+ * Returns the accepted tools with hashes of the current version. Hashes from an older version
+ * cannot be compared. After an upgrade, tools with the same name are therefore assumed to be
+ * unchanged. Tools that had already changed stay marked as changed, and new and missing tools are
+ * still reported.
  */
 function rehashEntry(entry: AcceptedEntry, offered: z.infer<typeof Tools>): AcceptedEntry {
   if (entry.reading === READING) return entry;

@@ -27,15 +27,15 @@ async function findings(servers: readonly string[], runs = true) {
   return MCP_CHECK.run(facts, AbortSignal.timeout(1_000));
 }
 
-describe("[G03] [U02] the doctor's check of MCP servers", () => {
-  it('names the server that needs a sign-in, and the location of the button', async () => {
+describe("[G03] [U02] the doctor's check of the MCP servers", () => {
+  it('names the server that needs a sign-in and says where the button is', async () => {
     expect(await findings(['files', 'notes', 'desk'])).toMatchObject([
       { severity: 'ok', found: 'files: connected, 3 tools, 0 prompts' },
       {
         severity: 'warning',
         found: 'notes: not connected – it asks for a sign-in',
         advice:
-          'As an owner, open http://127.0.0.1:8420, and click “Sign in” beside notes under Status.',
+          'As an owner, open http://127.0.0.1:8420 and click “Sign in” beside notes under Status.',
       },
       { severity: 'warning', advice: expect.stringContaining('Fix the reported problem') },
     ]);
@@ -55,7 +55,7 @@ describe("[G03] [U02] the doctor's check of MCP servers", () => {
     expect(found).toMatchObject({
       severity: 'warning',
       found: 'secrets/mcp-old.json is a sign-in for a server that is not in the settings',
-      advice: 'Revoke the access at that server, and delete the file.',
+      advice: 'Revoke the access at that server and delete the file.',
     });
     expect(others).toEqual([]);
   });

@@ -7,7 +7,8 @@ import type { FactsFor } from './facts.ts';
 
 export const MCP_CHECK = defineDoctorCheck(['settings', 'gateway'], {
   id: 'mcp',
-  title: 'The gateway is connected to all MCP servers, and every sign-in belongs to one of them.',
+  title:
+    'The gateway is connected to all MCP servers, and every stored sign-in is for one of them.',
   run(facts) {
     const { mcp } = facts.settings;
     const connections = Object.keys(mcp).length === 0 ? [] : checkConnections(facts);
@@ -23,7 +24,7 @@ function checkConnections({ folder, gateway }: FactsFor<'gateway'>): readonly Ch
     const advice =
       signIn === undefined
         ? `Fix the reported problem; "${formatCommandLine('status', folder)}" shows when the server is connected.`
-        : `As an owner, open ${at.address}, and click “Sign in” beside ${signIn} under Status.`;
+        : `As an owner, open ${at.address} and click “Sign in” beside ${signIn} under Status.`;
     return warning(line, advice);
   });
 }
@@ -42,6 +43,6 @@ function findLeftOverSignIns(
     const server = /^mcp-([^.]+)\.json$/.exec(file)?.[1];
     if (server === undefined || mcp[server]?.url !== undefined) return [];
     const found = `secrets/${file} is a sign-in for a server that is not in the settings`;
-    return warning(found, 'Revoke the access at that server, and delete the file.');
+    return warning(found, 'Revoke the access at that server and delete the file.');
   });
 }

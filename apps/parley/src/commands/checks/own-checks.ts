@@ -18,7 +18,7 @@ import type { FactsFor } from './facts.ts';
 export const OWN_CHECKS: readonly Check[] = [
   defineDoctorCheck([], {
     id: 'version',
-    title: 'Node is recent enough for this version of Parley.',
+    title: 'This version of Node is recent enough for Parley.',
     run() {
       const { parley, node, sqlite, from } = getVersionFacts();
       const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
@@ -28,13 +28,13 @@ export const OWN_CHECKS: readonly Check[] = [
   }),
   defineDoctorCheck(['config', 'gateway'], {
     id: 'settings',
-    title: 'The settings are valid, in use and free of deprecated names; all plugins work.',
+    title: 'The settings are valid, in use and free of deprecated names, and all plugins work.',
     run: checkSettingsFile,
   }),
   defineDoctorCheck(['gateway'], {
     id: 'gateway',
     title:
-      'The gateway of the data folder answers and is ready; all its processes have the same version and settings.',
+      'The gateway on this data folder answers and is ready. All its processes have the same version and settings.',
     run: checkGateway,
   }),
 ];
@@ -42,7 +42,7 @@ export const OWN_CHECKS: readonly Check[] = [
 /** Compares this machine's clock with the server times that other checks received. */
 export const CLOCK_CHECK = defineDoctorCheck(['network'], {
   id: 'clock',
-  title: 'The clock of this machine agrees with those of the model and the channels.',
+  title: "This machine's clock agrees with the clocks of the model provider and the channels.",
   last: true,
   run: ({ clocks }) => checkClocks(clocks),
 });
@@ -108,7 +108,7 @@ function formatOneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): stri
 }
 
 function checkGateway({ folder, gateway }: FactsFor<'gateway'>): readonly CheckFinding[] {
-  if (gateway.kind === 'none') return [skipped('no gateway is running here')];
+  if (gateway.kind === 'none') return [skipped('no gateway is running on this data folder')];
   const where = `process ${gateway.at.pid} at ${gateway.at.address}`;
   if (gateway.kind === 'silent') {
     const advice = `If it hangs, end process ${gateway.at.pid} and restart Parley. Nothing is lost.`;
@@ -126,7 +126,7 @@ function checkGateway({ folder, gateway }: FactsFor<'gateway'>): readonly CheckF
   if (health.status === 'ready') return [ok(`${where} is ready`), ...strange];
   const reasons = health.reasons.join('; ');
   const result = health.status === 'down' ? failed : warning;
-  const advice = `See the checks below, and "${formatCommandLine('status', folder)}".`;
+  const advice = `See the checks below and "${formatCommandLine('status', folder)}".`;
   return [result(`${where} is ${health.status}: ${reasons}`, advice), ...strange];
 }
 
@@ -138,23 +138,23 @@ const FAR_OFF_MS = 5 * 60_000;
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/;
 
 /**
- * Compares this machine's clock with those of the servers that answered. The closest server clock
- * counts, because a single server's clock may be wrong. Servers on this machine are ignored, since
- * they use the same clock.
+ * Compares this machine's clock with those of the servers that answered. The server clock closest
+ * to this machine's clock is used, because a single server's clock may be wrong. Servers on this
+ * machine are ignored, since they share its clock.
  */
 export function checkClocks(readings: readonly ClockReading[]): readonly CheckFinding[] {
   const outside = readings.filter(({ server }) => !LOOPBACK.test(server));
   const witnesses = outside.length > 0 ? outside : readings;
   const [best] = witnesses.toSorted((a, b) => Math.abs(a.aheadMs) - Math.abs(b.aheadMs));
-  if (best === undefined) return [skipped('no server answered with a time to compare')];
+  if (best === undefined) return [skipped('no answering server sent its time')];
   const { server, aheadMs } = best;
   const off = Math.abs(aheadMs);
   if (off < WRONG_MS) {
-    if (outside.length === 0) return [skipped('only servers of this machine answered')];
+    if (outside.length === 0) return [skipped('only servers on this machine answered')];
     return [ok(`agrees with ${server}`)];
   }
   const found = `${Math.round(off / 1_000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${server}`;
   const advice =
-    'Synchronize the clock of this machine (NTP), on many systems with "timedatectl set-ntp true".';
+    'Synchronize this machine\'s clock (NTP). On many systems, "timedatectl set-ntp true" does this.';
   return [(off < FAR_OFF_MS ? warning : failed)(found, advice)];
 }

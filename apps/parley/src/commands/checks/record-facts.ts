@@ -19,7 +19,7 @@ export async function gatherRecords(
     store?.signIns.list() ?? [],
     store?.audit.writes(WRITES, now - RECENT_MS) ?? [],
   ]);
-  /** Changes that agents made to files that become prompt text, newest first. */
+  /** Changes that agents made to prompt files, newest first. */
   const promptWrites = writes.flatMap(({ input, ...write }) => {
     const path = parsePath(input);
     const writer = getConversationAgent(write.conversationId);
@@ -31,8 +31,8 @@ export async function gatherRecords(
 const Input = z.object({ path: z.string() });
 
 /**
- * Returns the path in a recorded call of a file tool, relative to the workspace; null if the call
- * has no path.
+ * Returns the path that a recorded file tool call names, relative to the workspace; null if the
+ * call does not name a path.
  */
 export function findCallPath(input: string, workspace: string): string | null {
   const path = parsePath(input);

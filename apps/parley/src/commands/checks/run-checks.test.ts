@@ -29,7 +29,7 @@ const check = (id: string, work: Run): Check =>
 const forever = () => new Promise<never>(() => {});
 
 describe('checks', () => {
-  it('[U02] run concurrently and keep their order in the results', async () => {
+  it('[U02] run concurrently, but their results keep the order of the table', async () => {
     const second = Promise.withResolvers<void>();
     const first = check('first', async () => {
       await second.promise;
@@ -121,7 +121,7 @@ describe('checks', () => {
     });
   });
 
-  it('[U02] are omitted if the facts they need are not available', async () => {
+  it('[U02] are omitted if the data they need is not available', async () => {
     const needy = defineDoctorCheck(['gateway'], {
       id: 'x',
       title: 'It works.',
@@ -132,7 +132,7 @@ describe('checks', () => {
     expect(await run([needy], 10_000, [agent(undefined, { gateway })])).toHaveLength(1);
   });
 
-  it('[U02] gather each fact once, and run the check marked `last` after all others', async () => {
+  it('[U02] gather each source once, and run the check marked `last` after all others', async () => {
     const clocks: { readonly server: string; readonly aheadMs: number }[] = [];
     let gathered = 0;
     const network = gatherOnce(async () => {
@@ -156,7 +156,7 @@ describe('checks', () => {
     expect(gathered).toBe(1);
   });
 
-  it('[F14] name the agent, unless they run only once or all agents share the finding', async () => {
+  it('[F14] name the agent, unless the check runs only once or all agents share the finding', async () => {
     const agents = [undefined, 'support'].map((name) =>
       agent(name, { settings: async () => ({ agent: name }) as never }),
     );
@@ -186,7 +186,7 @@ describe('checks', () => {
   });
 });
 
-describe('the clock of this machine', () => {
+describe("this machine's clock", () => {
   const clock = (server: string, aheadMs: number) => ({ server, aheadMs });
   it.each([
     ['agrees with a server outside', [clock('api.telegram.org', 900)], 'ok'],

@@ -4,20 +4,21 @@ import type { ExaminedAgent, FactNeed, FactsFor } from './facts.ts';
 
 export interface CheckResult extends CheckFinding {
   readonly check: Check;
-  /** The duration of the check (ms), including the time to gather its facts. */
+  /** The duration of the check (ms), including the time to gather its data. */
   readonly tookMs: number;
 }
 
 interface CheckLimits {
-  /** The deadline (ms) for gathering the facts of a check, and for each of its parts. */
+  /** The deadline (ms) for gathering the data for a check, and for each of its parts. */
   readonly deadlineMs: number;
   readonly monotonic: Monotonic;
 }
 
 /**
- * Runs checks on agents, the default agent first. All checks run concurrently, each with its own
- * deadline. The results are in the order of the table. A check whose facts are not available is
- * omitted; a check that throws or times out becomes a finding. The promise never rejects.
+ * Runs the checks for all agents, starting with the default agent. All checks run concurrently,
+ * each with its own deadline. The results keep the order of the table. A check is omitted if its
+ * data is not available; a check that throws or times out becomes a finding. The promise never
+ * rejects.
  */
 export async function runChecks(
   checks: readonly Check[],

@@ -26,12 +26,12 @@ import type { ExaminedBase } from './installation.ts';
 export const SERVICE_CHECKS: readonly Check[] = [
   defineDoctorCheck(['settings', 'network'], {
     id: 'model',
-    title: 'Every configured model answers; the main model must.',
+    title: 'Every configured model answers; the check fails if the main model does not.',
     run: listModelParts,
   }),
   defineDoctorCheck(['settings', 'config', 'gateway', 'schema', 'network'], {
     id: 'channel',
-    title: 'Every account can be used, and the running gateway is connected to it.',
+    title: 'Every account works, and the running gateway is connected to it.',
     run: listChannelParts,
   }),
   defineDoctorCheck(['settings', 'schema', 'gateway'], {
@@ -42,18 +42,18 @@ export const SERVICE_CHECKS: readonly Check[] = [
   defineDoctorCheck(['settings', 'network'], {
     id: 'queue',
     title:
-      'Redis, if configured, answers, is recent enough, and does not evict keys when it is full.',
+      'If Redis is configured, it answers, is recent enough, and does not evict keys when it is full.',
     async run({ settings: { queue } }, signal) {
       const { url } = queue;
-      if (url === undefined) return [ok('in memory; each start fills the queue from the database')];
+      if (url === undefined) return [ok('in memory; each start fills it from the database')];
       const { host } = new URL(url);
       const probe = await probeRedis({ ...queue, url }, signal);
       if (probe.kind === 'problem') {
         const advice =
-          'Check that Redis runs there, and queue.url, user and password in the settings.';
+          'Check that Redis is running there, and that queue.url and the user and password in the settings are correct.';
         return [failed(`Redis at ${host} cannot be used: ${probe.reason}`, advice)];
       }
-      const advice = 'Change this in the configuration of Redis.';
+      const advice = "Change this in Redis's configuration.";
       if (probe.complaints.length > 0) return probe.complaints.map((text) => warning(text, advice));
       return [ok(`Redis ${probe.version} at ${host}`)];
     },
@@ -96,7 +96,7 @@ async function checkModel(
     if (choice === 'offline') {
       if (at > 0) return [];
       if (model.model === 'offline') return [ok('the built-in test model answers, as configured')];
-      const advice = `Uncomment "model" in ${folder.settingsFile}, or start a local server such as Ollama.`;
+      const advice = `Uncomment "model" in ${folder.settingsFile}, or start a local model server such as Ollama.`;
       return [warning('no language model is connected, and no local server was found', advice)];
     }
     const probe = await probeProvider(choice, { signal, clock, monotonic });
@@ -159,7 +159,7 @@ async function checkAccount(
     (status) => status.channel === channel && status.account === account,
   );
   const found = toChannelFindings(probe, served?.state ?? 'not-served');
-  // Contract violations are reported even when messages still arrive and leave.
+  // Violations of the adapter contract are reported even when messages still get through.
   if (served?.defects === undefined) return found;
   const advice = 'Report it to the author of this channel, or update or remove it.';
   return [...found, warning(`its adapter has ${describeDefects(served.defects)}`, advice)];
@@ -194,7 +194,7 @@ function toChannelFindings(probe: ChannelProbe, state: AccountState): readonly C
   if (probe.kind === 'problem') {
     const { reason, fix, retryable } = probe;
     if (!works || !retryable) return [failed(reason, fix)];
-    return [warning(`${reason}; the running gateway is ${line}`, fix)];
+    return [warning(`${reason}; the running gateway reports: ${line}`, fix)];
   }
   const trouble = findStateTrouble(state);
   if (trouble !== null) return [trouble];
@@ -216,8 +216,8 @@ function findStateTrouble(state: AccountState): CheckFinding | null {
   if (state === null) return null;
   if (state === 'not-served') {
     const advice =
-      'If you have just added it, check again in a few seconds; otherwise restart Parley.';
-    return warning('the running gateway does not serve it', advice);
+      'If you have just added this account, check again in a few seconds. Otherwise, restart Parley.';
+    return warning('the running gateway does not serve this account', advice);
   }
   switch (state.kind) {
     case 'failed':
@@ -225,8 +225,8 @@ function findStateTrouble(state: AccountState): CheckFinding | null {
     case 'retrying':
       return warning(formatStateLine(state), 'Parley keeps trying; the log has details.');
     case 'pairing': {
-      const advice = 'Enter the code, shown on the page and by "parley status", on the phone.';
-      return warning('it is waiting to be linked', advice);
+      const advice = 'Enter the code on the phone. The page and "parley status" show it.';
+      return warning('the account is waiting to be linked', advice);
     }
     case 'stopped':
       return warning('it is stopped', 'Restart Parley.');
@@ -248,7 +248,7 @@ async function checkDatabase(
     return [ok(`${what}: it does not exist yet; the first start creates it`)];
   }
   if (kind === 'behind') {
-    const advice = `You need not do anything: the next start upgrades it. To be able to go back, make a backup first: ${formatCommandLine('backup FILE', folder)}`;
+    const advice = `You do not need to do anything: the next start upgrades the schema. If you may want to go back, make a backup first: ${formatCommandLine('backup FILE', folder)}`;
     return [warning(`${what}: its schema is from an older version of Parley`, advice)];
   }
   if (gateway.kind === 'runs') {
@@ -272,6 +272,6 @@ async function checkStoredFiles(installation: ExaminedBase): Promise<readonly Ch
   if (missing === 0) return [];
   const found = `${formatCounted(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
   const advice =
-    'Ask the senders to send them again, or restore a backup that has them; until then the agent says that it cannot read them. Files are kept for a day, so this warning goes away by itself.';
+    'Ask the senders to send them again, or restore a backup that contains them. Until then, the agent says that it cannot read them. Files are kept for a day, so this warning disappears without any action.';
   return [warning(found, advice)];
 }

@@ -13,7 +13,7 @@ const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
 export const SKILL_CHECK = defineDoctorCheck(['settings', 'config'], {
   id: 'skills',
-  title: 'Every skill can be used, is in the menus, and is named correctly in the settings.',
+  title: 'Every skill is usable, appears in the menus, and is named correctly in the settings.',
   agents: 'each',
   async run(facts) {
     const { settings, agent, folder, env } = facts;
@@ -26,9 +26,9 @@ export const SKILL_CHECK = defineDoctorCheck(['settings', 'config'], {
     const show = `"${formatCommandLine('skills', folder)}" lists them.`;
     const found = [
       ...all.flatMap((one) => toSkillFindings(one, show)),
-      // The skills of plugins are not loaded here, so with plugins the names cannot be checked.
+      // Plugin skills are not loaded here, so the names cannot be checked if there are plugins.
       ...(settings.plugins.length > 0 ? [] : findUnknownNames(settings.skills, all)),
-      // The menus of accounts list only the skills of the default agent.
+      // Account menus list only the default agent's skills.
       ...(agent === undefined ? await checkMenus(facts, createSkillCommands(skills)) : []),
     ];
     if (found.length > 0) return found;
@@ -46,7 +46,7 @@ function toSkillFindings(skill: SkillStatus, show: string): readonly CheckFindin
     : [warning(`${name} was interpreted with guesses: ${warnings.join('; ')}`, advice)];
 }
 
-/** Finds names in the settings that match no skill. */
+/** Finds names in the settings that do not match a skill. */
 function findUnknownNames(
   { allow = [], block, entries }: LoadedSettings['settings']['skills'],
   all: readonly SkillStatus[],
@@ -60,7 +60,7 @@ function findUnknownNames(
       .map((one) => {
         const meant = findNearestWord(one, names);
         const hint =
-          meant === undefined ? 'Correct the name, or remove it.' : `Did you mean ${meant}?`;
+          meant === undefined ? 'Correct the name or remove it.' : `Did you mean ${meant}?`;
         return warning(`skills.${list} names ${one}, but there is no such skill`, hint);
       }),
   );

@@ -3,7 +3,7 @@ import { type Check, defineAuditCheck, defineCheck, ok, skipped } from './check.
 import type { FactsFor } from './facts.ts';
 
 /**
- * Programs that run code or commands given as arguments, so that no argument prefix makes a call
+ * Programs that run code or commands passed as arguments, so no argument prefix makes a call
  * harmless.
  */
 const INTERPRETERS: ReadonlySet<string> = new Set([
@@ -20,17 +20,17 @@ export const TOOL_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'exec.enabled',
     severity: 'info',
-    title: 'The agent runs no commands.',
-    advice: 'Set exec.enabled to false if you do not use it.',
+    title: 'The agent does not run commands.',
+    advice: 'Set exec.enabled to false if you do not need commands.',
     run: ({ settings: { exec } }) =>
-      exec.enabled ? ['Commands are on, for owners in direct chats.'] : [],
+      exec.enabled ? ['Commands are enabled for owners in direct chats.'] : [],
   }),
   defineAuditCheck('settings', {
     id: 'exec.unasked',
     severity: 'critical',
-    title: 'A person approves each command.',
+    title: "Each command needs a person's approval.",
     advice:
-      'Set exec.approval to ask: a page or a file that the agent reads can tell it what to run.',
+      'Set exec.approval to ask. Otherwise, a page or file that the agent reads can tell it what to run.',
     run: ({ settings: { exec } }) =>
       exec.enabled && exec.approval === 'never' ? ['Commands run without approval.'] : [],
   }),
@@ -38,53 +38,56 @@ export const TOOL_CHECKS: readonly Check[] = [
     id: 'exec.network',
     severity: 'warning',
     title: 'Commands cannot reach the network.',
-    advice: 'Set exec.network to false: a command can send everything it reads to any server.',
+    advice:
+      'Set exec.network to false. Otherwise, a command can send everything it reads to any server.',
     run: ({ settings: { exec } }) =>
       exec.enabled && exec.network
-        ? ['Commands reach the network and all servers of this machine.']
+        ? ['Commands can reach the network and all servers on this machine.']
         : [],
   }),
   defineCheck('sandbox', {
     id: 'exec.sandbox',
     doctorName: 'sandbox',
     severity: 'warning',
-    title: 'The sandbox of commands works on this machine.',
+    title: 'The sandbox for commands works on this machine.',
     advice:
-      'Install bubblewrap and allow user namespaces, or set exec.enabled to false. Until then, no command runs, because none may run outside the sandbox.',
+      'Install bubblewrap and allow user namespaces, or set exec.enabled to false. Until then, commands do not run, because they may not run outside the sandbox.',
     async run({ settings: { exec }, sandboxProblem }) {
       if (!exec.enabled) return [skipped('exec is off in the settings')];
       const problem = await sandboxProblem();
       return [
-        problem === null ? ok('a command ran in it') : { severity: 'failed', found: problem },
+        problem === null
+          ? ok('a test command ran in the sandbox')
+          : { severity: 'failed', found: problem },
       ];
     },
   }),
   defineAuditCheck('settings', {
     id: 'approvals.any-command',
     severity: 'critical',
-    title: 'No rule of approvals.auto lets every command run.',
-    advice: 'Name whole commands instead, such as "exec:git status".',
+    title: 'No rule in approvals.auto allows every command.',
+    advice: 'Use whole commands instead, such as "exec:git status".',
     run: (facts) =>
       listRules(facts, 'exec')
         .filter(({ pattern }) => pattern === null || pattern.trim().startsWith('*'))
-        .map(({ rule }) => `The rule "${rule}" lets every command run without approval.`),
+        .map(({ rule }) => `The rule "${rule}" allows every command without approval.`),
   }),
   defineAuditCheck('settings', {
     id: 'approvals.broad-command',
     severity: 'warning',
-    title: 'Rules for commands name more than a program.',
+    title: 'Rules for commands name more than just a program.',
     advice:
-      'Name the subcommand and leave out the *, such as "exec:git status": most programs can start other programs through an option.',
+      'Name the subcommand and leave out the *, such as "exec:git status". Most programs have options that start other programs.',
     run: (facts) =>
       listRules(facts, 'exec')
         .filter(({ pattern }) => pattern !== null && isBroadCommand(pattern))
-        .map(({ rule }) => `The rule "${rule}" covers more commands than it seems to.`),
+        .map(({ rule }) => `The rule "${rule}" covers more commands than it appears to.`),
   }),
   defineAuditCheck('settings', {
     id: 'approvals.host-prefix',
     severity: 'warning',
     title: 'Rules for web pages name the whole host.',
-    advice: 'Put a / after the host: "web_fetch:https://example.com/*" matches no other host.',
+    advice: 'Put a / after the host: "web_fetch:https://example.com/*" does not match other hosts.',
     run: (facts) =>
       listRules(facts, 'web_fetch')
         .filter(({ pattern }) => pattern !== null && isHostPrefix(pattern))
@@ -93,19 +96,19 @@ export const TOOL_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'approvals.unasked-tool',
     severity: 'warning',
-    title: 'No rule lets a tool that changes something run with any arguments.',
-    advice: 'Name the intended arguments, such as "write:notes/*".',
+    title: 'Rules for tools that change something restrict the arguments.',
+    advice: 'Add the intended arguments, such as "write:notes/*".',
     run: ({ settings }) =>
       settings.approvals.auto
         .map(parseRule)
         .filter(({ tool, pattern }) => isChangingTool(tool) && (pattern ?? '*').startsWith('*'))
-        .map(({ rule }) => `The rule "${rule}" lets every such call run without approval.`),
+        .map(({ rule }) => `The rule "${rule}" allows every call of this tool without approval.`),
   }),
   defineAuditCheck('settings', {
     id: 'web.unasked',
     severity: 'warning',
-    title: 'The agent asks before it opens URLs that outsiders sent.',
-    advice: 'Remove web.fetch.approval: a URL can leak what the agent knows.',
+    title: 'The agent asks before it opens URLs sent by outsiders.',
+    advice: 'Remove web.fetch.approval. Without approval, a URL can leak what the agent knows.',
     run: ({ settings: { web } }) =>
       web.fetch.enabled && web.fetch.approval === 'never'
         ? ['Web pages are opened without approval.']
@@ -116,7 +119,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     severity: 'warning',
     title: 'Only owners can use MCP servers.',
     advice:
-      'Remove "audience: everyone", unless strangers may use everything that the server can do.',
+      'Remove "audience: everyone", unless strangers may use everything that the server offers.',
     run: (facts) =>
       listServers(facts)
         .filter(({ audience }) => audience === 'everyone')
@@ -125,8 +128,8 @@ export const TOOL_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'mcp.unasked',
     severity: 'warning',
-    title: 'A person approves changes by tools of MCP servers.',
-    advice: 'Remove "approval: never": then only tools that change something ask for approval.',
+    title: "Changes by MCP tools need a person's approval.",
+    advice: 'Remove "approval: never". Only tools that change something then ask for approval.',
     run: (facts) =>
       listServers(facts)
         .filter(({ approval }) => approval === 'never')
@@ -135,9 +138,9 @@ export const TOOL_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'mcp.without-tls',
     severity: 'warning',
-    title: 'MCP servers on other machines are reached over https.',
+    title: 'MCP servers on other machines are reached over HTTPS.',
     advice:
-      'Use https://: without it, others on the network can read the traffic and impersonate the server.',
+      'Use https://. Otherwise, others on the network can read the traffic and impersonate the server.',
     run: (facts) =>
       listServers(facts)
         .filter(({ url }) => url?.startsWith('http://') && !isLoopbackHost(getHost(url)))
@@ -148,9 +151,9 @@ export const TOOL_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'mcp.key-in-address',
     severity: 'warning',
-    title: 'No URL or argument of an MCP server contains a key.',
+    title: 'URLs and arguments for MCP servers do not contain keys.',
     advice:
-      'Put the key into headers or env: URLs appear in logs, and arguments in the process list.',
+      'Put the key into headers or env instead. URLs appear in logs, and arguments appear in the process list.',
     run: (facts) =>
       listServers(facts).flatMap(({ name, url, args }) => [
         ...(url !== undefined && containsUrlKey(url)
@@ -164,9 +167,9 @@ export const TOOL_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'mcp.unpinned',
     severity: 'warning',
-    title: 'Programs of MCP servers are pinned to a version.',
+    title: 'Programs for MCP servers are pinned to a version.',
     advice:
-      'Name a version, such as "some-server@1.2.3": otherwise each start runs the latest release.',
+      'Pin a version, such as "some-server@1.2.3". Otherwise, each start runs the latest release.',
     run: (facts) =>
       listServers(facts).flatMap(({ name, command, args }) => {
         const fetched = command === undefined ? null : findUnpinnedPackage(command, args);
@@ -178,9 +181,9 @@ export const TOOL_CHECKS: readonly Check[] = [
   defineAuditCheck('files', {
     id: 'mcp.changed',
     severity: 'warning',
-    title: 'The tool descriptions of MCP servers are the accepted ones.',
+    title: 'The tool descriptions from MCP servers match the accepted ones.',
     advice:
-      'Read them with "parley prompt", then run "parley audit accept SERVER". A model follows these descriptions.',
+      'Read the descriptions with "parley prompt", then run "parley audit accept SERVER". A model follows these descriptions.',
     run: ({ mcpChanges }) =>
       mcpChanges.map(
         ({ server, changes }) => `The tools of the server ${server} have changed: ${changes}.`,
@@ -246,7 +249,7 @@ function isKeyArgument(argument: string, next: string | undefined): boolean {
   return value !== undefined || (next !== undefined && !next.startsWith('-'));
 }
 
-/** Returns the package that each start fetches without a fixed version; null if there is none. */
+/** Returns the package that each start fetches without a pinned version; null if there is none. */
 function findUnpinnedPackage(command: string, args: readonly string[]): string | null {
   const program = command.replace(/^.*\//, '');
   const isNpm = program === 'npx' || program === 'bunx' || program === 'pnpx';

@@ -6,7 +6,7 @@ const Hosted = z.object({
   options: z.record(z.string(), z.unknown()),
   env: z.record(z.string(), z.string()),
 });
-/** The options and variables with which adapters accept calls that no platform has signed. */
+/** Options and variables that make adapters accept calls that the platform has not signed. */
 const ACCEPTS_ANYTHING: readonly (readonly [name: string, value: unknown])[] = [
   ['disableSignatureVerification', true],
   ['allowUnverifiedWebhooks', true],
@@ -17,7 +17,7 @@ const ACCEPTS_ANYTHING: readonly (readonly [name: string, value: unknown])[] = [
   ['X_VERIFY_SIGNATURES', 'false'],
 ];
 
-/** The hosted accounts that accept calls of anyone, and the setting that lets them. */
+/** The hosted accounts that accept calls from anyone, and the setting that allows this. */
 export function unverifiedAccounts(channels: LoadedSettings['channels']) {
   return Object.values(channels).flatMap((one) => {
     const hosted = one.kind === 'ok' ? Hosted.safeParse(one.settings).data : undefined;

@@ -50,7 +50,7 @@ export async function gatherWorkspace(folder: string, now: number) {
   return {
     isThere: survey !== null,
     openFiles,
-    /** The texts of MEMORY.md and memory/. */
+    /** The contents of MEMORY.md and memory/. */
     memory,
     symlinks,
     hardlinks,

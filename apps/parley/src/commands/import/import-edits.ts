@@ -10,7 +10,7 @@ import {
 } from '@parley/workspace';
 import { canTakeNotes, isMarkedInCopy } from './import-plan.ts';
 
-/** The file for notes about the owner that is used when USER.md cannot be extended. */
+/** The file that receives notes about the owner when USER.md cannot be extended. */
 export const OWNERS_NOTES = 'owner-notes.md';
 
 /**

@@ -9,8 +9,8 @@ import { captureOutput } from '../../testing/captured-output.ts';
 const DAY = new Date().toISOString().slice(0, 10);
 
 /**
- * The files of a NeoMAGI workspace in use. Each text about the owner contains a word in capitals
- * that begins with CANARY.
+ * The files in a NeoMAGI workspace that is in use. Each text about the owner contains an uppercase
+ * word that begins with CANARY.
  */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': `# AGENTS.md
@@ -83,8 +83,8 @@ CANARYHEARTBEAT 门没关就告诉我。
 };
 
 /**
- * The owner's texts that every layout contains: USER.md, and the text removed from the files for
- * everyone.
+ * The text about the owner that every layout contains: USER.md, and what was removed from the files
+ * for everyone.
  */
 const OWNERS = ['USER', 'WORK', 'SLEEP', 'CAT', 'SOUL', 'IDENTITY'];
 const EVERYONES = ['HOUSE-RULE', 'HOUSE-END', 'HOUSE-SOUL', 'Caspar'];
@@ -102,7 +102,7 @@ beforeAll(async () => {
   put('NeoMAGI/AGENTS.md', 'For those who work on the code: run the linter.\n');
   mkdirSync(data());
   expect(await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes')).toMatch(
-    // The state file identifies the task by its schedule, because its key differs.
+    // The state file identifies the task by its schedule, because the task's key differs.
     /圆顶 +every day, 03:00–24:00, last run 2026-02-16T03:00:00[\s\S]*Copied/,
   );
 });
@@ -134,7 +134,7 @@ describe('parley import neomagi', () => {
     );
   });
 
-  it('[W03] reserves every note for the owner, and moves text about the owner from other files to USER.md', () => {
+  it('[W03] marks every note as visible only to the owner, and moves text about the owner from other files to USER.md', () => {
     for (const name of ['USER.md', 'TOOLS.md', 'HEARTBEAT.md', 'plans.md']) {
       expect(copy(name)).toMatch(/^---\naudience: owner\n/);
     }
@@ -152,7 +152,7 @@ describe('parley import neomagi', () => {
     }
     rmSync(join(data(), 'workspace'), { recursive: true });
     const fresh = await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes');
-    expect(fresh).toMatch(/AGENTS\.md .*its facts about you are moved to the owner’s notes/);
+    expect(fresh).toMatch(/AGENTS\.md .*what it says about you is moved to the owner’s notes/);
     expect(canaries(fresh)).toEqual([]);
   });
 
@@ -165,7 +165,7 @@ describe('parley import neomagi', () => {
     ['openclaw', ['MEMORY', 'NOTE', 'TOOLS']],
     ['neomagi', ['MEMORY', 'NOTE', 'TOOLS']],
   ] as const)(
-    '[W02] [W03] in the layout %s hides the owner’s text from others, and shows it to the owner',
+    '[W02] [W03] hides the owner’s text from others and shows it to the owner in the layout %s',
     async (layout, files) => {
       const prompt = (...args: readonly string[]) =>
         parley({ layout }, 'prompt', '--channel', 'telegram', '--full', ...args);
@@ -183,7 +183,7 @@ describe('parley import neomagi', () => {
     },
   );
 
-  it('[W02] lets the owner read every file, and a guest none of the owner’s files', async () => {
+  it('[W02] lets the owner read every file, but hides the owner’s files from guests', async () => {
     const folder = join(data(), 'workspace');
     const workspace = await openWorkspace({ folder, templates: join(folder, 'none') });
     const reads = (kind: 'owner' | 'guest', name: string) =>
@@ -202,7 +202,7 @@ describe('parley import neomagi', () => {
     mkdirSync(join(data(), 'workspace'));
     writeFileSync(join(data(), 'workspace', 'USER.md'), 'mine\n');
     const said = await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes');
-    expect(said).toContain('the facts about you are in owner-notes.md, which only you can read');
+    expect(said).toContain('the notes about you are in owner-notes.md, which only you can read');
     expect(copy('USER.md')).toBe('mine\n');
     expect(copy('owner-notes.md')).toMatch(/^---\naudience: owner\n---\n\n## From AGENTS\.md/);
     expect(canaries(copy('owner-notes.md'))).toEqual(['CAT', 'IDENTITY', 'SLEEP', 'SOUL', 'WORK']);

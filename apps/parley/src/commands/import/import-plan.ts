@@ -3,7 +3,7 @@ import type { foreseeTasks } from '@parley/proactive';
 import { type FolderSurvey, isMarkdown, isMemory, type SurveyedEntry } from '@parley/workspace';
 import { formatContextLine } from '../schedule.ts';
 
-/** What the workspace already contains under the name of a file to copy. */
+/** What already exists in the workspace under the name of a file to copy. */
 export type ExistingFile = 'nothing' | 'the-same' | 'a-template' | 'something';
 
 type UsedFile = ReturnType<typeof toUsedFile>;
@@ -17,7 +17,7 @@ const USES: Readonly<Record<string, string>> = {
   'tools.md': 'notes on tools',
   'memory.md': 'what it knows',
   'heartbeat.md': 'standing tasks',
-  'boot.md': 'the instructions for each start',
+  'boot.md': 'instructions for each session start',
 };
 
 /**
@@ -27,8 +27,9 @@ const USES: Readonly<Record<string, string>> = {
 const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'identity.md']);
 
 /**
- * Notes are about the owner, so their copies are marked as visible only to the owner, independently
- * of later defaults (W03). Files in memory/ need no mark, because only the owner can read them.
+ * Notes are about the owner, so their copies are marked as visible only to the owner. The mark does
+ * not depend on later defaults (W03). Files in memory/ do not need this mark, because only the
+ * owner can read them.
  */
 export function isMarkedInCopy(name: string): boolean {
   const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || getFirstPart(name) === 'skills';
@@ -36,33 +37,35 @@ export function isMarkedInCopy(name: string): boolean {
 }
 
 /**
- * Returns whether the file is a USER.md whose copy is reserved for the owner, so that notes about
- * the owner can be appended.
+ * Returns whether the file is a USER.md whose copy is visible only to the owner, so that notes
+ * about the owner can be appended.
  */
 export function canTakeNotes({ name, content }: Pick<SurveyedEntry, 'name' | 'content'>): boolean {
   if (name.toLowerCase() !== 'user.md' || content.kind !== 'markdown') return false;
   return content.declared !== 'everyone' && content.problem === null;
 }
 
-/** The files that record when tasks last ran; agents in OpenClaw use the one in memory/. */
+/** Files that record when tasks last ran; OpenClaw agents use the one in memory/. */
 const STATES: readonly string[] = ['heartbeat-state.json', 'memory/heartbeat-state.json'];
 
 /** Files that only OpenClaw or NeoMAGI uses, keyed by the first component of the path. */
 const FOREIGN: Readonly<Record<string, string>> = {
-  'bootstrap.md': 'its first conversation is over; only a new Parley workspace has this file',
-  'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
-  'clawdbot.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
-  credentials: 'secrets; give Parley its own in parley.yaml',
+  'bootstrap.md': 'its first conversation is over; only new Parley workspaces have this file',
+  'openclaw.json':
+    "OpenClaw settings, which may contain secrets; Parley's settings are in parley.yaml",
+  'clawdbot.json':
+    "OpenClaw settings, which may contain secrets; Parley's settings are in parley.yaml",
+  credentials: "secrets; put Parley's own secrets into parley.yaml",
   sessions: 'conversations that Parley cannot continue',
-  agents: 'sessions and secrets of OpenClaw',
-  '.openclaw': 'the internal state of OpenClaw',
+  agents: 'OpenClaw sessions and secrets',
+  '.openclaw': "OpenClaw's internal state",
   canvas: 'pages for OpenClaw devices',
-  artifacts: "files that NeoMAGI's builder made",
+  artifacts: "files that NeoMAGI's builder created",
 };
 
 /**
- * Decides which files of a folder are imported. The entries in `beside` are listed as well;
- * `existing` returns what the workspace already contains.
+ * Decides which files of a folder are imported. The entries in `beside` are also listed; `existing`
+ * returns what the workspace already contains.
  */
 export function planImport(
   survey: FolderSurvey,
@@ -105,13 +108,13 @@ function findExclusionReason({ name, content }: SurveyedEntry): string | null {
 function findHiddenReason(name: string): string {
   const last = name.split('/').at(-1) ?? name;
   if (last === '.git') return 'the Git history stays with the original folder';
-  if (last === '.env') return 'secrets; give Parley its own in parley.yaml';
+  if (last === '.env') return "secrets; put Parley's own secrets into parley.yaml";
   if (last === 'node_modules') return 'packages are not part of a workspace';
   return 'hidden';
 }
 
 /**
- * `use` describes the purpose of the file; `isPrivate` files are shown only in the owner's direct
+ * `use` describes what the file is for; files with `isPrivate` are shown only in the owner's direct
  * chats. `isMarked` means that the front matter of the copy restricts the file to the owner.
  * `remark` is a note for the owner.
  */
@@ -131,7 +134,7 @@ function toUsedFile(
   return { name, bytes, use, isPrivate, isMarked, remark, existing, isOwnersProfile };
 }
 
-const SPLIT_REMARK = 'its facts about you are moved to the owner’s notes';
+const SPLIT_REMARK = 'what it says about you is moved to the owner’s notes';
 
 function describeUse(name: string): string {
   if (STATES.includes(name)) return 'when its tasks last ran';
@@ -162,7 +165,7 @@ function getFirstPart(name: string): string {
 /** Folders for which only the number of files is listed. */
 const SUMMED = ['memory', 'skills', 'knowledge'];
 
-/** `heartbeat` describes the tasks in HEARTBEAT.md; null if no HEARTBEAT.md is imported. */
+/** `heartbeat` describes the tasks in HEARTBEAT.md; null if HEARTBEAT.md is not imported. */
 export function formatPlan(
   { used, ignored, skills, isCut }: ImportPlan,
   heartbeat: Awaited<ReturnType<typeof foreseeTasks>> | null,
@@ -181,11 +184,11 @@ export function formatPlan(
       ),
     ),
     formatPlanSection(
-      'Standing tasks of HEARTBEAT.md',
+      'Standing tasks in HEARTBEAT.md',
       heartbeat === null ? [] : listTaskLines(heartbeat),
     ),
     formatPlanSection(
-      'Already in the workspace, and not changed',
+      'Already in the workspace and unchanged',
       kept.map((file) => formatPlanLine(file.name, EXISTING[file.existing])),
     ),
     formatPlanSection(
@@ -193,7 +196,7 @@ export function formatPlan(
       ignored.map(({ name, why }) => formatPlanLine(name, why)),
     ),
     isCut
-      ? 'The folder contains more files than an import examines; the remaining files are ignored.\n'
+      ? 'The folder contains more files than an import examines. The remaining files are ignored.\n'
       : '',
   ]
     .filter((text) => text !== '')
@@ -211,7 +214,7 @@ function listTaskLines({
     return formatPlanLine(name, `${schedule}${ran}`);
   });
   const whole =
-    'the file does not show where one task ends and the next begins, so all of it is one task';
+    'the file does not show where one task ends and the next begins, so all of it counts as one task';
   return [
     ...lines,
     ...(isWhole ? [formatPlanLine('', whole)] : []),
@@ -224,8 +227,8 @@ const EXISTING: Readonly<Record<UsedFile['existing'], string>> = {
   nothing: '',
   'the-same': 'the same',
   'a-template':
-    'still unchanged since Parley created it: delete it there and import again to use this one',
-  something: 'a file of your own',
+    'still the file that Parley created: delete it there and import again to use the imported one',
+  something: 'one of your own files',
 };
 
 function formatPlanSection(title: string, lines: readonly string[]): string {
@@ -248,7 +251,7 @@ function listFileLines(files: readonly UsedFile[]): readonly string[] {
   return [...single.map(formatFileLine), ...sums];
 }
 
-const MARK = ' (its copy says "audience: owner")';
+const MARK = ' (the copy says "audience: owner")';
 const OWNER_ONLY = '; shown only in your own chats';
 
 function formatFileLine(file: UsedFile): string {

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { importWorkspace } from './import.ts';
 
-/** The files of an OpenClaw workspace after a few weeks of use. */
+/** The files in an OpenClaw workspace after a few weeks of use. */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': '# AGENTS.md\n\nEvery session: read SOUL.md.\n',
   'SOUL.md': '---\ntitle: "SOUL"\nread_when:\n  - always\n---\n\nA helpful lobster.\n',
@@ -90,9 +90,9 @@ describe('parley import openclaw', () => {
     expect(printed).toMatch(/MEMORY\.md +what it knows, .*only in your own chats/);
     expect(printed).toMatch(/memory\/ +2 files, .*only in your own chats/);
     expect(printed).toMatch(
-      /USER\.md +the person it works for, .*only in your own chats \(its copy says/,
+      /USER\.md +the person it works for, .*only in your own chats \(the copy says/,
     );
-    expect(printed).toMatch(/TOOLS\.md +notes on tools, .*its copy says "audience: owner"/);
+    expect(printed).toMatch(/TOOLS\.md +notes on tools, .*the copy says "audience: owner"/);
     expect(printed).toMatch(/HEARTBEAT\.md +standing tasks, .*says nothing yet/);
     expect(printed).toMatch(
       /broken\.md .*only in your own chats; visible only to the owner until this is fixed/,
@@ -102,12 +102,12 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('green tea');
   });
 
-  it('lists the files that it omits, with the reasons', async () => {
+  it('lists the omitted files with the reasons', async () => {
     put(join(base, '.openclaw', 'credentials', 'key'), 'canary-secret');
     symlinkSync('/etc/passwd', join(from, 'link.md'));
     writeFileSync(join(from, 'big.md'), 'a'.repeat(1_000_001));
     expect(await run(true, join(base, '.openclaw'))).toBe(0);
-    expect(printed).toMatch(/openclaw\.json +settings of OpenClaw, perhaps with secrets/);
+    expect(printed).toMatch(/openclaw\.json +OpenClaw settings, which may contain secrets/);
     expect(printed).toMatch(/\.\.\/credentials +secrets/);
     expect(printed).toMatch(/BOOTSTRAP\.md +its first conversation is over/);
     expect(printed).toMatch(/canvas\/index\.html +pages for OpenClaw devices/);
@@ -119,31 +119,31 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('canary-secret');
   });
 
-  it('[H02] [W01] imports the heartbeat tasks with their last run times, and shows how it interprets the tasks', async () => {
+  it('[H02] [W01] imports the heartbeat tasks with the times of their last runs, and shows how it interprets the tasks', async () => {
     const tasks = '---\nsummary: x\n---\n- Email: every 30 min (9 AM - 9 PM)\n- Calendar: hourly\n';
     const state = '{"lastChecks":{"email":1703275200}}';
     put(join(from, 'HEARTBEAT.md'), tasks);
     put(join(from, 'memory/heartbeat-state.json'), state);
     expect(await run(true)).toBe(0);
     expect(printed).toMatch(
-      /Standing tasks of HEARTBEAT\.md\n +Email +every 30 min, 09:00–21:00, last run 2023-12-22T20:00:00\.000Z\n +Calendar +every hour\n/,
+      /Standing tasks in HEARTBEAT\.md\n +Email +every 30 min, 09:00–21:00, last run 2023-12-22T20:00:00\.000Z\n +Calendar +every hour\n/,
     );
     expect(readFileSync(workspace('memory/heartbeat-state.json'), 'utf8')).toBe(state);
     expect(readFileSync(workspace('HEARTBEAT.md'), 'utf8')).toContain('Calendar: hourly');
     put(join(from, 'HEARTBEAT.md'), 'Look at the mail, and be nice.\n');
     await run(false);
     expect(printed).toMatch(
-      /heartbeat +every 30 min, last run .*\n +the file does not show where one task ends and the next begins, so all of it is one task/,
+      /heartbeat +every 30 min, last run .*\n +the file does not show where one task ends and the next begins, so all of it counts as one task/,
     );
   });
 
-  it('[H11] [W10] reads HEARTBEAT.md as the heartbeat does: its encoding, its problems, and the text outside the tasks', async () => {
+  it('[H11] [W10] reads HEARTBEAT.md the way the heartbeat does: its encoding, its problems, and the text outside the tasks', async () => {
     const tasks = '# Heartbeat\nBe brief.\n\n- Email: every 30 min\n- Bills: every 2-3 days\n';
     writeFileSync(join(from, 'HEARTBEAT.md'), Buffer.from(`\ufeff${tasks}`, 'utf16le'));
     put(join(from, 'USER.md'), '- **Timezone:** the usual\n');
     await run(false);
     expect(printed).toMatch(/Email +every 30 min\n +Bills +every 2 days\n/);
-    expect(printed).toContain('1 line outside the tasks, given to the run of each task');
+    expect(printed).toContain("1 line outside the tasks, included in each task's run");
     expect(printed).toMatch(/HEARTBEAT\.md, line 5, task Bills: found "every 2-3 days"/);
     expect(printed).toContain('USER.md: "the usual" is not a time zone');
     await run(true);
@@ -190,10 +190,10 @@ describe('parley import openclaw', () => {
     symlinkSync(join(base, 'nowhere.md'), workspace('MEMORY.md'));
     expect(await run(true)).toBe(0);
     expect(readFileSync(workspace('SOUL.md'), 'utf8')).toBe('mine');
-    expect(printed).toMatch(/SOUL\.md +a file of your own/);
-    expect(printed).toMatch(/AGENTS\.md +still unchanged since Parley created it: delete it/);
+    expect(printed).toMatch(/SOUL\.md +one of your own files/);
+    expect(printed).toMatch(/AGENTS\.md +still the file that Parley created: delete it/);
     expect(() => statSync(join(base, 'nowhere.md'))).toThrow('ENOENT');
-    expect(printed).toMatch(/MEMORY\.md +a file of your own/);
+    expect(printed).toMatch(/MEMORY\.md +one of your own files/);
     printed = '';
     await run(true);
     expect(printed).toMatch(/USER\.md +the same/);
@@ -216,13 +216,13 @@ describe('parley import openclaw', () => {
     expect(readFileSync(workspace('memory'), 'utf8')).toBe('mine');
   });
 
-  it('copies a file with a hard link as an independent file', async () => {
+  it('copies a file with several hard links as an independent file', async () => {
     linkSync(join(from, 'MEMORY.md'), join(from, 'notes.md'));
     expect(await run(true)).toBe(0);
     expect(statSync(workspace('notes.md')).nlink).toBe(1);
   });
 
-  it('refuses folders that are not a workspace, and the current workspace itself', async () => {
+  it('refuses a folder that is not a workspace, and the current workspace itself', async () => {
     await expect(run(false, join(base, 'none'))).rejects.toMatchObject({ code: 'import-folder' });
     await expect(run(false, base)).rejects.toMatchObject({
       code: 'import-folder',

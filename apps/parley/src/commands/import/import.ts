@@ -34,16 +34,16 @@ const AGENTS = {
   },
   neomagi: {
     name: 'NeoMAGI',
-    usual: 'The NeoMAGI workspace is the folder workspace in NeoMAGI’s code folder.',
+    usual: 'The NeoMAGI workspace is the "workspace" folder in NeoMAGI’s code folder.',
   },
 } as const;
 
 type OtherAgent = keyof typeof AGENTS;
 
 /**
- * `parley import openclaw|neomagi FOLDER`: shows which files of the workspace can be imported, and
- * their purpose. With `yes`, copies the files into the workspace without overwriting existing
- * files. The original folder is only read. The exit code is 0 unless a copy failed.
+ * `parley import openclaw|neomagi FOLDER`: shows which workspace files can be imported and what
+ * they are for. With `yes`, copies the files into the workspace without overwriting existing files.
+ * The original folder stays unchanged. The exit code is 0 unless a copy failed.
  */
 export async function importWorkspace(
   { folder, env, print, agent: into }: CliContext,
@@ -64,12 +64,12 @@ export async function importWorkspace(
   );
   if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
   print(
-    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${formatPlaceSettings(name, from)}\nIn that case, no file is marked or changed: others can read USER.md until its front matter says "audience: owner", and what other files say about you.`,
+    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${formatPlaceSettings(name, from)}\nIn that case, Parley does not mark or change any file. Others can read USER.md until its front matter says "audience: owner", and they can read what other files say about you.`,
   );
   return 0;
 }
 
-/** Formats the settings that make a folder the workspace of an agent. */
+/** Formats the settings that make a folder an agent's workspace. */
 function formatPlaceSettings(name: string | undefined, folder: string): string {
   const place = JSON.stringify(folder);
   if (name === undefined) return `  agent:\n    workspace: ${place}`;
@@ -77,8 +77,8 @@ function formatPlaceSettings(name: string | undefined, folder: string): string {
 }
 
 /**
- * Describes the tasks in the imported HEARTBEAT.md; null if it is not imported. The tasks run
- * whether the file is copied or used in place.
+ * Describes the tasks in the imported HEARTBEAT.md; null if the file is not imported. The tasks run
+ * both if the file is copied and if it is used in place.
  */
 async function readImportedHeartbeat(
   { used }: ReturnType<typeof planImport>,
@@ -103,7 +103,7 @@ async function copyAll(
   const counts = { copied: 0, exists: 0, failed: 0 };
   const note = (name: string, result: CopyResult) => {
     counts[result.kind] += 1;
-    if (result.kind === 'exists') print(`  ${name} exists already and was not changed`);
+    if (result.kind === 'exists') print(`  ${name} already exists and was not changed`);
     if (result.kind === 'failed') print(`  ${name} could not be copied: ${result.reason}`);
   };
   const fresh = plan.used.filter(({ existing }) => existing === 'nothing');
@@ -116,7 +116,7 @@ async function copyAll(
     const file = { to, name: OWNERS_NOTES, bytes: edits.notes };
     note(OWNERS_NOTES, await writeIntoWorkspace(file, newId));
     print(
-      `USER.md could not be extended: the facts about you are in ${OWNERS_NOTES}, which only you can read`,
+      `USER.md could not be extended: the notes about you are in ${OWNERS_NOTES}, which only you can read`,
     );
   }
   print(`Copied into ${to}: ${formatCounted(counts.copied, 'file')}. The original is unchanged.`);
@@ -150,15 +150,15 @@ function findExisting(
   const path = join(workspace, name);
   const stats = readStats(path);
   if (stats === undefined) return 'nothing';
-  // Links, pipes and other special files are neither read nor replaced.
+  // Links, pipes and other special files are not read or replaced.
   if (!stats.isFile()) return 'something';
   if (isCopy(path, join(from, name), (bytes) => edits.edit(name, bytes))) return 'the-same';
   return isSameContent(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
 }
 
 /**
- * Returns undefined if nothing exists at the path. If a file exists in place of a parent folder,
- * copying reports the error.
+ * Returns undefined if nothing exists at the path. If a parent folder is actually a file, copying
+ * reports the error.
  */
 function readStats(path: string): Stats | undefined {
   try {
@@ -181,9 +181,10 @@ function isSameContent(path: string, other: string): boolean {
 const MARKS = ['AGENTS.md', 'SOUL.md'];
 
 /**
- * Finds the workspace that a path refers to: either the folder itself, or the workspace in a folder
- * such as `~/.openclaw` or NeoMAGI's code. If the workspace is inside the folder, `beside` lists
- * the folder's other entries. Throws CliError `import-folder` if neither is a workspace.
+ * Finds the workspace that a path refers to: either the folder itself, or the workspace inside a
+ * folder such as `~/.openclaw` or NeoMAGI's code folder. If the workspace is inside the folder,
+ * `beside` lists the folder's other entries. Throws CliError `import-folder` if neither is a
+ * workspace.
  */
 function findWorkspace(
   path: string,
@@ -204,7 +205,7 @@ function findWorkspace(
   const { name, usual } = AGENTS[agent];
   throw new CliError(
     'import-folder',
-    `${folder} is not a workspace of ${name}: it contains neither ${MARKS.join(' nor ')}. ${usual}`,
+    `There is no ${name} workspace in ${folder}: it contains neither ${MARKS.join(' nor ')}. ${usual}`,
   );
 }
 

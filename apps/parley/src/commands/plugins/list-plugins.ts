@@ -21,14 +21,14 @@ export async function listPlugins(cli: CliContext): Promise<number> {
   }
   if (lines.length === 0) {
     print(
-      `No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}; "${formatCommandLine('plugins new NAME', folder)}" writes one.`,
+      `There are no plugins. List folders or packages under "plugins" in ${folder.settingsFile}; "${formatCommandLine('plugins new NAME', folder)}" creates one.`,
     );
     return 0;
   }
   for (const { works, line } of lines) print(`${works ? '✓' : '✗'} ${line}`);
   if (running) {
     print(
-      `\nAs loaded by the running gateway; "${formatCommandLine('start', folder)}" loads them again.`,
+      `\nThis is the state in the running gateway; "${formatCommandLine('start', folder)}" loads the plugins again.`,
     );
   }
   return code;

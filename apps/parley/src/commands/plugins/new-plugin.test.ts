@@ -37,9 +37,9 @@ describe('the name of a new plugin', () => {
     ['my-chat-2', 'channel', null],
     ['read', 'channel', null],
     ['web', 'tool', null],
-    ['read', 'tool', /^The tool read belongs to Parley/],
-    ['web-fetch', 'tool', /^The tool web_fetch belongs to Parley/],
-    ['api', 'channel', /^The channel api belongs to Parley/],
+    ['read', 'tool', /^The name read is taken/],
+    ['web-fetch', 'tool', /^The name web_fetch is taken/],
+    ['api', 'channel', /^The name api is taken/],
     ['parley', 'tool', /cannot be called parley/],
     ['a'.repeat(64), 'tool', null],
     ['a'.repeat(65), 'tool', /at most 64/],
@@ -55,7 +55,7 @@ describe('the name of a new plugin', () => {
       '../dice',
       '.',
       'é',
-    ].map((name) => [name, 'tool', /cannot be the name/] as [string, PluginKind, RegExp]),
+    ].map((name) => [name, 'tool', /is not a valid plugin name/] as [string, PluginKind, RegExp]),
   ])('[P16] %j for a %s', (name, kind, problem) => {
     const found = nameProblem(name, kind, TAKEN);
     if (problem === null) expect(found).toBeNull();
@@ -65,7 +65,7 @@ describe('the name of a new plugin', () => {
 
 describe('the files of a new plugin', () => {
   it.each<PluginKind>(['tool', 'channel'])(
-    '[P16] of a %s name the plugin wherever they name it',
+    "[P16] of a %s contain the plugin's name instead of placeholders",
     (kind) => {
       const files = pluginFiles('red-dice', kind, { parley: '../parley', use: './red-dice' });
       expect([...files.keys()].toSorted()).toEqual([
@@ -83,7 +83,7 @@ describe('the files of a new plugin', () => {
     },
   );
 
-  it('[P16] ask a registry for no package named parley, and for the versions that are tested', () => {
+  it('[P16] do not request a package named parley from a registry, and request the tested versions of other packages', () => {
     const files = pluginFiles('dice', 'tool', { parley: '../node_modules/parley', use: './dice' });
     const { devDependencies } = JSON.parse(files.get('package.json') ?? '');
     const ours = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies;
@@ -96,32 +96,32 @@ describe('the files of a new plugin', () => {
 });
 
 describe('parley plugins new', () => {
-  it('[P16] writes nothing over an existing folder, and says so', async () => {
+  it('[P16] leaves an existing folder unchanged and reports it', async () => {
     mkdirSync(join(folder, 'dice'));
     writeFileSync(join(folder, 'dice/index.ts'), 'mine');
     const { code, out } = await plugins('dice', '--in', folder);
     expect(code).toBe(1);
-    expect(out).toContain(`${join(folder, 'dice')} exists already, and nothing in it was changed.`);
+    expect(out).toContain(`${join(folder, 'dice')} already exists and was not changed.`);
     expect(readdirSync(join(folder, 'dice'))).toEqual(['index.ts']);
     expect(readFileSync(join(folder, 'dice/index.ts'), 'utf8')).toBe('mine');
   });
 
-  it('[P16] writes nothing into the workspace, from which no plugin is loaded', async () => {
+  it('[P16] refuses to write into the workspace, because plugins are not loaded from there', async () => {
     const inside = join(folder, 'data/workspace');
     const { code, out } = await plugins('dice', '--in', inside);
     expect([code, existsSync(inside)]).toEqual([1, false]);
     expect(out).toContain('is inside the workspace');
   });
 
-  it('[P16] writes nothing for a name that cannot work, and exits with the code of wrong usage', async () => {
+  it('[P16] writes nothing for an invalid name, and exits with the code for incorrect usage', async () => {
     const { code, out } = await plugins('web', '--channel', '--in', folder);
     expect([code, readdirSync(folder)]).toEqual([2, []]);
-    expect(out).toContain('The channel web belongs to Parley itself.');
+    expect(out).toContain("The name web is taken by one of Parley's own channels.");
   });
 
-  it('[P16] says which folder cannot be written', async () => {
+  it('[P16] names the folder that cannot be written', async () => {
     writeFileSync(join(folder, 'file'), '');
     const { code, out } = await plugins('dice', '--in', join(folder, 'file'));
-    expect([code, out]).toEqual([1, expect.stringContaining('file/dice cannot be written: ')]);
+    expect([code, out]).toEqual([1, expect.stringContaining('file/dice is not writable: ')]);
   });
 });

@@ -13,7 +13,7 @@ import { nameProblem, type PluginKind, pluginFiles } from './plugin-template.ts'
 
 export interface NewPluginFlags {
   readonly channel?: boolean;
-  /** The folder in which the plugin's own folder is made. */
+  /** The parent folder of the new plugin's folder. */
   readonly in: string;
 }
 
@@ -21,8 +21,8 @@ export interface NewPluginFlags {
 const OTHER_CHANNELS = ['api', 'beat', 'sub'];
 
 /**
- * `parley plugins new`: writes a plugin that works, with a test. Throws CliError, and then nothing
- * was written: an existing folder stays as it is.
+ * `parley plugins new`: writes a working plugin with a test. If it throws CliError, nothing was
+ * written, and an existing folder is unchanged.
  */
 export async function newPlugin(
   { folder: data, env, print, json }: CliContext,
@@ -49,7 +49,7 @@ export async function newPlugin(
     const lines = [
       ...['', 'Check and test it:', `  cd ${pathFrom('.', folder)}`],
       ...['  npm install', '  npx tsc', '  npm test'],
-      ...['', `Name it in ${data.settingsFile}, as its README.md shows, and start Parley:`],
+      ...['', `List it in ${data.settingsFile}, as its README.md shows, and start Parley:`],
       ...[`  plugins: ["${use}"]`, `  ${formatCommandLine('plugins', data)}`],
     ];
     return note === null ? lines : [...lines, '', note];
@@ -62,13 +62,13 @@ function refuseWorkspace(folder: string, workspace: string): void {
   if (path.startsWith('..') || isAbsolute(path)) return;
   throw new CliError(
     'plugin-location',
-    `${folder} is inside the workspace, where the agent itself can write, so Parley would not load a plugin from there. Nothing was written; choose another folder with --in.`,
+    `${folder} is inside the workspace. The agent can write there, so Parley would not load a plugin from it. Nothing was written; choose another folder with --in.`,
   );
 }
 
 /**
- * A path as files and people write it: relative to `base` if it is inside, or at most `steps`
- * folders up; otherwise absolute.
+ * Returns a path the way people write it: relative if it is inside `base` or at most `steps`
+ * folders up, and otherwise absolute.
  */
 function pathFrom(base: string, path: string, steps = 0): string {
   const parts = relative(base, path).split(sep);
@@ -77,7 +77,7 @@ function pathFrom(base: string, path: string, steps = 0): string {
   return (up === 0 ? ['.', ...parts] : parts).join('/');
 }
 
-/** Writes all files into a new folder. Throws CliError; what was written is then removed. */
+/** Writes all files into a new folder. If it throws CliError, the written files were removed. */
 function writeFolder(folder: string, files: ReadonlyMap<string, string>): void {
   try {
     mkdirSync(dirname(folder), { recursive: true });
@@ -86,7 +86,7 @@ function writeFolder(folder: string, files: ReadonlyMap<string, string>): void {
     if (existsSync(folder)) {
       throw new CliError(
         'plugin-exists',
-        `${folder} exists already, and nothing in it was changed. Choose another name, or another folder with --in.`,
+        `${folder} already exists and was not changed. Choose another name, or another folder with --in.`,
       );
     }
     throw unwritable(folder, error);
@@ -100,14 +100,17 @@ function writeFolder(folder: string, files: ReadonlyMap<string, string>): void {
 }
 
 function unwritable(folder: string, error: unknown): CliError {
-  const message = `${folder} cannot be written: ${reasonOf(error)}. Choose another folder with --in.`;
+  const message = `${folder} is not writable: ${reasonOf(error)}. Choose another folder with --in.`;
   return new CliError('plugin-unwritable', message, error);
 }
 
-/** A clone has no types until they are made. Returns what to do if that fails. */
+/**
+ * Builds the published types, which are missing in a fresh clone. If that fails, returns advice for
+ * the user.
+ */
 function makeTypes(): string | null {
   const main = fileURLToPath(new URL('apps/parley/src/build/main.ts', INSTALLATION));
   const { status } = spawnSync(process.execPath, [main, '--types'], { stdio: 'ignore' });
   if (status === 0) return null;
-  return `The types for "npx tsc" could not be made: run "npm ci" in ${realpathSync(fileURLToPath(INSTALLATION))}, and "npm run release:types".`;
+  return `The types for "npx tsc" could not be built. Run "npm ci" in ${realpathSync(fileURLToPath(INSTALLATION))}, then "npm run release:types".`;
 }

@@ -5,7 +5,7 @@ import { getConfigPath } from '@parley/core/installation';
 /** What a new plugin provides; also the name of its template. */
 export type PluginKind = 'tool' | 'channel';
 
-/** Plugin names must match this pattern; `loadPlugins` rejects all others. */
+/** A plugin's name must match this pattern; `loadPlugins` rejects all others. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 /** Tool names have the same length limit. */
 const MAX_NAME = 64;
@@ -18,15 +18,15 @@ export interface TakenNames {
 /** Returns why a plugin cannot have this name; null if the name is valid. */
 export function nameProblem(name: string, kind: PluginKind, taken: TakenNames): string | null {
   if (name.length > MAX_NAME || !NAME.test(name)) {
-    return `${JSON.stringify(name)} cannot be the name of a plugin. Use lower-case letters, digits and single hyphens, at most ${MAX_NAME} characters, such as my-plugin.`;
+    return `${JSON.stringify(name)} is not a valid plugin name. Use lower-case letters, digits and single hyphens, at most ${MAX_NAME} characters, such as my-plugin.`;
   }
   // npm refuses a package that depends on a package with its own name.
   if (name === 'parley') return 'A plugin cannot be called parley. Choose another name.';
   if (kind === 'channel' && taken.channels.includes(name)) {
-    return `The channel ${name} belongs to Parley itself. Choose another name.`;
+    return `The name ${name} is taken by one of Parley's own channels. Choose another name.`;
   }
   if (kind === 'tool' && taken.tools.includes(toolName(name))) {
-    return `The tool ${toolName(name)} belongs to Parley itself. Choose another name.`;
+    return `The name ${toolName(name)} is taken by one of Parley's own tools. Choose another name.`;
   }
   return null;
 }
@@ -40,7 +40,7 @@ export interface PluginPlaces {
   readonly use: string;
 }
 
-/** Returns the files of a new plugin by name. */
+/** Returns the files of a new plugin, keyed by name. */
 export function pluginFiles(
   name: string,
   kind: PluginKind,

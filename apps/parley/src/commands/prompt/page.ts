@@ -3,7 +3,7 @@ import type { PreviewPrompt } from '@parley/gateway';
 import type { OpenAgent } from '../../open-agent.ts';
 import { createPreviewedTurn, type PreviewTarget, parsePreviewRequest } from './request.ts';
 
-/** Creates the previews of requests for the page, using the running agent. */
+/** Creates request previews for the page, using the running agent. */
 export function createPagePreview(
   agent: OpenAgent,
   place: Pick<PreviewTarget, 'channels' | 'heartbeat'>,

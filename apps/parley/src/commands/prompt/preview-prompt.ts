@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type PreviewChange, previewTurn } from '@parley/agent';
+import { type PreviewChange, type PreviewServices, previewTurn } from '@parley/agent';
 import type { Clock, Logger, Monotonic, SentRequest } from '@parley/core';
 import { OFFLINE_MODEL } from '@parley/models';
 import type { ClaimedTurn } from '@parley/store';
@@ -17,7 +17,7 @@ interface PreviewDeps extends InstallationEnv {
   /** The name of the agent; undefined for the default agent (F14). */
   readonly name: string | undefined;
   readonly plugins: AgentPlugins;
-  /** The text of SOUL.md in use, which may differ from the file (W06). */
+  /** The SOUL.md in use, which may differ from the file (W06). */
   readonly soul?: ManagedFile;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -25,53 +25,61 @@ interface PreviewDeps extends InstallationEnv {
 }
 
 /**
- * Builds the first request that an agent of this installation would send in a hypothetical turn. No
- * files are written, except to a temporary copy when the workspace does not exist
+ * Builds the first request that one of this installation's agents would send in a hypothetical
+ * turn. No files are written, except to a temporary copy when the workspace does not exist
  * (`fromTemplates`).
  */
 export async function previewPrompt(
   settings: LoadedSettings['settings'],
   turn: ClaimedTurn,
   change: PreviewChange,
-  { plugins, soul, clock, monotonic, log, ...around }: PreviewDeps,
+  deps: PreviewDeps,
 ): Promise<{ readonly prompt: SentRequest; readonly fromTemplates: boolean }> {
   const { workspace } = settings.agent;
   const fromTemplates = !existsSync(join(workspace, 'AGENTS.md'));
   const copy = fromTemplates ? copyWorkspace(workspace) : null;
   try {
     const agent = { ...settings.agent, workspace: copy ?? workspace };
-    const all = { ...settings, agent };
-    const opened = await openAgent({
-      ...around,
-      settings: all,
-      log,
-      plugins,
-      ...(soul !== undefined && { soul }),
-      work: createPreviewWork(settings),
-      ...(copy !== null && { copyOf: resolveRealPath(workspace) }),
-    });
-    const owners = listOwners(settings);
-    const approvals = toApprovalRules(settings);
-    const { model: choice } = settings.model;
-    const deps = {
-      ...opened,
-      agent: opened.place,
-      subAgentLimits: toSubAgentLimits(settings),
-      model: { id: choice === 'offline' ? OFFLINE_MODEL : getModelName(settings) },
-      ...{ owners, approvals, clock, monotonic, log },
-    };
-    const prompt = await previewTurn(turn, change, deps);
+    const copyOf = copy === null ? undefined : resolveRealPath(workspace);
+    const services = await openPreviewServices({ ...settings, agent }, { ...deps, copyOf });
+    const prompt = await previewTurn(turn, change, services);
     return { prompt, fromTemplates };
   } finally {
     if (copy !== null) rmSync(copy, { recursive: true, force: true });
   }
 }
 
+/**
+ * Opens an agent to build prompts with it. Its tools are offered as in a turn, but those that need
+ * a database cannot be called.
+ */
+export async function openPreviewServices(
+  settings: LoadedSettings['settings'],
+  {
+    clock,
+    monotonic,
+    ...deps
+  }: PreviewDeps & Pick<OpenAgentOptions, 'copyOf' | 'replaced' | 'work'>,
+): Promise<PreviewServices> {
+  const { log } = deps;
+  const opened = await openAgent({ work: createPreviewWork(settings), ...deps, settings });
+  const owners = listOwners(settings);
+  const approvals = toApprovalRules(settings);
+  const { model: choice } = settings.model;
+  return {
+    ...opened,
+    agent: opened.place,
+    subAgentLimits: toSubAgentLimits(settings),
+    model: { id: choice === 'offline' ? OFFLINE_MODEL : getModelName(settings) },
+    ...{ owners, approvals, clock, monotonic, log },
+  };
+}
+
 type PreviewWork = NonNullable<OpenAgentOptions['work']>;
 
 /**
  * Creates the same tools as a turn, so that the request offers them; they are never called. Tools
- * that are added to turns must be added here as well.
+ * that turns receive must be added here as well.
  */
 function createPreviewWork(settings: LoadedSettings['settings']): PreviewWork {
   const { soul, tools, media } = settings;
@@ -104,7 +112,7 @@ function createPreviewWork(settings: LoadedSettings['settings']): PreviewWork {
     },
     todos: { replace: unused, of: async () => [] },
   };
-  // SOUL.md proposals are omitted when SOUL.md never changes, and speech is omitted without a
+  // SOUL.md proposals are omitted if SOUL.md never changes, and speech is omitted if there is no
   // speech service.
   const { soul: proposals, speak, ...others } = work;
   return {

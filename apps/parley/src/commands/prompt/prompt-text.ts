@@ -34,8 +34,8 @@ export function formatList(prompts: readonly PromptSummary[]): string {
 }
 
 /**
- * Formats the request by section and the prompt layer by layer; with `full`, includes the complete
- * text.
+ * Formats the request section by section and the prompt layer by layer; with `full`, includes the
+ * complete text.
  */
 export function formatPrompt(prompt: SentRequest, options: { readonly full: boolean }): string {
   const { layout, parts, unsent, sections, characters, tokens } = prompt;
@@ -108,7 +108,7 @@ function formatFullText({ layer, text }: SentPart): string {
   return `━━ ${stripControls(layer)} ━━\n${stripControls(text)}`;
 }
 
-/** Formats the model's text outside its answers; empty if there is none. */
+/** Formats what the model wrote apart from its answers; empty if there is nothing. */
 export function formatAsides(
   asides: readonly StepAside[],
   { full }: { readonly full: boolean },
@@ -121,7 +121,7 @@ export function formatAsides(
       stripControls(`a call that was not run: ${problem}${full ? `\n${raw}` : ''}`),
     ),
   ]);
-  const heading = 'beside the answer; never shown in a chat, never sent to a model';
+  const heading = 'not part of the answer; never shown in a chat or sent to a model';
   return `\n\n${heading}\n${lines.join('\n')}`;
 }
 
@@ -172,7 +172,7 @@ function getPartLength({ change, pieces }: PartComparison): number {
 function listPartLines(part: PartComparison, isEnd: boolean, full: boolean): string[] {
   const { layer, change, pieces, shared } = part;
   const end = isEnd
-    ? `   ◄ the shared beginning ends here, after ${formatCount(shared)} characters`
+    ? `   ◄ the shared prefix ends here, after ${formatCount(shared)} characters`
     : '';
   const lines = full ? pieces.flatMap((piece) => listMarkedLines(piece)) : listChangedLines(pieces);
   return [
@@ -199,6 +199,6 @@ function listChangedLines(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
     if (piece.kind !== 'same') return listMarkedLines(piece);
     const lines = listMarkedLines(piece).length;
-    return [`      … ${lines === 1 ? 'one line' : `${formatCount(lines)} lines`} the same`];
+    return [`      … ${lines === 1 ? 'one line' : `${formatCount(lines)} lines`} unchanged`];
   });
 }

@@ -120,7 +120,7 @@ describe('parley prompt on a past turn', () => {
     for (const control of ['\u001b', '\u0007']) expect(written.out).not.toContain(control);
   });
 
-  it('[P17] prints everything as JSON for programs', async () => {
+  it('[P17] prints everything as JSON with --json', async () => {
     await record({ t1: {} });
     expect(await prompt('--turn', 't1', '--json')).toBe(0);
     expect(JSON.parse(written.out)).toMatchObject({
@@ -138,7 +138,7 @@ describe('parley prompt on a past turn', () => {
     expect(await prompt('--diff')).toBe(0);
     expect(written.out).toContain('- monday');
     expect(written.out).toContain('+ tuesday');
-    expect(written.out).toContain('~ facts   ◄ the shared beginning ends here, after 5 characters');
+    expect(written.out).toContain('~ facts   ◄ the shared prefix ends here, after 5 characters');
     expect(written.out).toMatch(/shared {2}the first 12 characters \(12 bytes\)/);
     written.out = '';
     expect(await prompt('--diff', 't2', 't1', '--json')).toBe(0);
@@ -177,7 +177,7 @@ describe('parley prompt on a past turn', () => {
     ['a bad limit', ['--list', '--limit', '0'], 'a number from 1 to 1000'],
     ['two ways to name the turn', ['--last', '--turn', 't1'], 'cannot be used with'],
     ['a past turn together with a preview', ['--last', '--heartbeat'], "'--heartbeat'"],
-  ])('[P17] refuses %s as wrong usage', async (_what, args, words) => {
+  ])('[P17] rejects %s as incorrect usage', async (_what, args, words) => {
     await record({ t1: { at: 1 } });
     expect(await prompt(...args)).toBe(2);
     expect(written.err).toContain(words);
@@ -189,7 +189,7 @@ describe('parley prompt on a past turn', () => {
     expect(written.out).toContain('t2 · ');
   });
 
-  it('[P17] creates no database', async () => {
+  it('[P17] does not create a database', async () => {
     expect(await prompt('--last')).toBe(1);
     expect(written.err).toContain('No prompt has been recorded yet');
     expect(readdirSync(folder)).toEqual([]);
@@ -216,7 +216,7 @@ describe('parley prompt on a preview', () => {
     expect(temporary()).toEqual(before);
   });
 
-  it('[P17] prefers the existing files of an incomplete workspace', async () => {
+  it('[P17] uses the existing files of an incomplete workspace before the templates', async () => {
     mkdirSync(join(folder, 'workspace'));
     writeFileSync(join(folder, 'workspace', 'SOUL.md'), 'Speak in rhymes about otters.\n');
     expect(await prompt('--channel', 'web', '--full')).toBe(0);
@@ -268,10 +268,13 @@ describe('parley prompt on a preview', () => {
   });
 
   it.each<[readonly string[], string]>([
-    [[], 'Select a turn: --list'],
+    [[], 'Select a turn with --list'],
     [['--channel', 'discrod'], 'Known: web, terminal, discord, telegram, whatsapp.'],
-    [['--channel', 'web', '--chat', 'gruop'], '--chat is direct, group, channel, thread'],
-    [['--channel', 'web', '--mode', 'tiny'], '--mode is full, light, minimal, none, not "tiny"'],
+    [['--channel', 'web', '--chat', 'gruop'], '--chat must be direct, group, channel, thread'],
+    [
+      ['--channel', 'web', '--mode', 'tiny'],
+      '--mode must be one of full, light, minimal, none, not "tiny"',
+    ],
     [['--channel', 'web', '--layout', 'zoos'], 'zeus'],
   ])('[P17] suggests a valid command for invalid options: %j', async (args, words) => {
     expect(await prompt(...args)).toBe(2);

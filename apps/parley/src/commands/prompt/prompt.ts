@@ -28,7 +28,7 @@ import {
   parsePreviewRequest,
 } from './request.ts';
 
-/** The options of `parley prompt`. Commander checks which of them can be combined. */
+/** Commander checks which options can be combined. */
 export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
   readonly person?: string;
   readonly list?: boolean;
@@ -43,7 +43,7 @@ export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
 }
 
 /**
- * `parley prompt` (P17): shows the prompt of a past turn or a preview. The command works with or
+ * `parley prompt` (P17): shows the prompt of a past turn, or a preview. The command works with or
  * without a running gateway.
  */
 export async function runPrompt(cli: CliContext, flags: PromptFlags): Promise<number> {
@@ -56,7 +56,9 @@ export async function runPrompt(cli: CliContext, flags: PromptFlags): Promise<nu
     return 0;
   }
   if (Array.isArray(diff) && diff.length !== 2) {
-    throw new UsageError('--diff takes the ids of two turns, or none for the last two of a chat.');
+    throw new UsageError(
+      '--diff takes the ids of two turns, or no ids to compare the last two turns of a chat.',
+    );
   }
   if (!hasDatabase(folder, loaded)) throw createNothingYetError(folder);
   print(await withStore(cli, ({ prompts }) => formatRecorded(flags, { prompts, folder })));
@@ -97,11 +99,13 @@ async function formatPreview(
   const place = [message.channel, message.chatType, mode, heartbeat ? 'heartbeat' : undefined];
   return [
     ...(fromTemplates
-      ? [`There is no workspace at ${agent.workspace} yet: these are the contents of a new one.\n`]
+      ? [
+          `There is no workspace at ${agent.workspace} yet, so this shows the contents of a new one.\n`,
+        ]
       : []),
     `preview · ${place.filter((word) => word !== undefined).join(' ')}`,
     formatPrompt(prompt, { full }),
-    ...(faults.length === 0 ? [] : ['\nwhile it was made', ...faults]),
+    ...(faults.length === 0 ? [] : ['\nwhile the prompt was built', ...faults]),
   ].join('\n');
 }
 
@@ -170,13 +174,13 @@ async function findPromptOfTurn(
   if (found !== null) return found;
   throw new CliError(
     'prompt-turn',
-    `The prompt of turn "${turnId}" is not kept. "${formatCommandLine('prompt --list', folder)}" lists the kept ones; older prompts are deleted after inspector.keepDays.`,
+    `The prompt of turn "${turnId}" is not stored. "${formatCommandLine('prompt --list', folder)}" lists the stored prompts; older ones are deleted after inspector.keepDays.`,
   );
 }
 
 /**
  * Finds the recorded prompt of the turn that answered a message. Throws CliError if no turn
- * answered the message, or if turns in several chats did.
+ * answered the message, or if turns in more than one chat did.
  */
 async function findPromptOfMessage(
   recorded: RecordedPrompts,
@@ -188,22 +192,22 @@ async function findPromptOfMessage(
   if (newest === undefined) {
     throw new CliError(
       'prompt-message',
-      `No kept prompt belongs to the message "${messageId}". "/why" in the chat explains what happened to a message; "${formatCommandLine('prompt --list', recorded.folder)}" lists the kept prompts.`,
+      `No stored prompt belongs to the message "${messageId}". "/why" in the chat explains what happened to a message; "${formatCommandLine('prompt --list', recorded.folder)}" lists the stored prompts.`,
     );
   }
   if (another !== undefined) {
     const chats = found.map(({ conversationId }) => conversationId).join(', ');
     throw new CliError(
       'prompt-message',
-      `Several turns answered a message "${messageId}": ${chats}. Add --chat with one of these.`,
+      `Several turns answered a message "${messageId}": ${chats}. Add --chat with one of these chats.`,
     );
   }
   return findPromptOfTurn(recorded, newest.turnId);
 }
 
 /**
- * Returns the newest recorded prompts, optionally of one chat, newest first. Throws CliError if
- * there are too few prompts.
+ * Returns the most recent recorded prompts, newest first, optionally only from one chat. Throws
+ * CliError if too few prompts are recorded.
  */
 async function listNewestPrompts(
   recorded: RecordedPrompts,
@@ -217,7 +221,7 @@ async function listNewestPrompts(
   if (found.length < count) {
     throw new CliError(
       'prompt-few',
-      `The chat ${newest.conversationId} has only one turn whose prompt is kept. Write to it again, or name two turns.`,
+      `The chat ${newest.conversationId} has only one turn with a stored prompt. Write to the chat again, or name two turns.`,
     );
   }
   return Promise.all(found.map(({ turnId }) => findPromptOfTurn(recorded, turnId)));
@@ -245,10 +249,10 @@ async function findNextRun(
 }
 
 /**
- * Returns the version of SOUL.md in use (W06). Before the first start, no version is recorded and
- * the file itself is used.
+ * Returns the SOUL.md version in use (W06). Before the first start, no version is recorded and the
+ * file itself is used.
  */
-async function findSoulInUse(
+export async function findSoulInUse(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   loaded: LoadedSettings,
   agent: string,

@@ -28,7 +28,7 @@ export interface PreviewFlags {
 
 const MODES: readonly PromptMode[] = ['full', 'light', 'minimal', 'none'];
 
-/** Reads the options of a preview. Throws UsageError with a valid alternative. */
+/** Reads the options for a preview. Throws UsageError with a valid alternative. */
 export function parsePreviewRequest({
   channel,
   chat,
@@ -38,7 +38,7 @@ export function parsePreviewRequest({
 }: PreviewFlags) {
   if (channel === undefined) {
     throw new UsageError(
-      'Select a turn: --list for all kept ones, --last for the newest, --turn or --message with an id, --diff for two, or --channel for a preview.',
+      'Select a turn with --list (all stored turns), --last (the newest), --turn or --message (by id) or --diff (two turns), or show a preview with --channel.',
     );
   }
   const message: HypotheticalMessage = { ...flags, channel, chatType: parseChatType(chat) };
@@ -86,7 +86,8 @@ export async function createPreviewedTurn(
 }
 
 /**
- * Returns whether alerts really go to this chat when the request names neither a chat nor a user.
+ * Returns whether alerts are actually sent to this chat if the request does not name a chat or a
+ * user.
  */
 function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
   const { channel, account = last.account, chatType, chatId, user } = asked;
@@ -97,8 +98,8 @@ function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
 }
 
 function getAlertChat({ conversationId, messages: [row] }: ClaimedTurn): AlertChat {
-  if (row === undefined) throw new Error('A hypothetical turn has one message.');
-  // The settings determine later whether the chat belongs to an owner.
+  if (row === undefined) throw new Error('A preview turn has one message.');
+  // Whether the chat belongs to an owner is decided later, from the settings.
   return { kind: 'chat', conversationId, route: row.route, last: row.message, isOwners: false };
 }
 
@@ -106,21 +107,21 @@ function parseChatType(given = 'direct'): ChatType {
   const parsed = ChatType.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new UsageError(
-    `--chat is ${ChatType.options.join(', ')} with --channel, not "${given}". --chat-id names a chat.`,
+    `With --channel, --chat must be ${ChatType.options.join(', ')}, not "${given}". --chat-id names a chat.`,
   );
 }
 
 function parseMode(given: string | undefined): PromptMode | undefined {
   const mode = MODES.find((candidate) => candidate === given);
   if (mode !== undefined || given === undefined) return mode;
-  throw new UsageError(`--mode is ${MODES.join(', ')}, not "${given}".`);
+  throw new UsageError(`--mode must be one of ${MODES.join(', ')}, not "${given}".`);
 }
 
 /** Parses the layout named by `--layout`. Throws UsageError for an unknown layout. */
 export function parseLayout(given: string): (typeof LAYOUT_NAMES)[number] {
   const layout = LAYOUT_NAMES.find((candidate) => candidate === given);
   if (layout !== undefined) return layout;
-  throw new UsageError(`--layout is ${LAYOUT_NAMES.join(', ')}, not "${given}".`);
+  throw new UsageError(`--layout must be one of ${LAYOUT_NAMES.join(', ')}, not "${given}".`);
 }
 
 export interface HypotheticalMessage
@@ -132,8 +133,8 @@ export interface HypotheticalMessage
 const HYPOTHETICAL_ID = 'hypothetical';
 
 /**
- * The render target of each channel, as declared by its adapter, so that a preview needs no
- * connection.
+ * The format in which each channel's adapter renders text, as declared by the adapter, so that a
+ * preview does not need a connection.
  */
 const TARGETS: Readonly<Record<string, RenderTarget>> = {
   web: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },

@@ -5,23 +5,23 @@ import { fileURLToPath } from 'node:url';
 import { getSystemErrorMap } from 'node:util';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 
-/** Hides all parts of a value that do not originate from Parley. */
+/** Hides everything in a value that does not come from Parley. */
 export type Mask = (value: unknown) => unknown;
 
-/** The largest number that is not hidden. Larger numbers may be phone numbers or ids of people. */
+/** The largest number that is not hidden. Larger numbers may be phone numbers or people's ids. */
 const LARGEST_NUMBER = 9_999_999;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /**
- * Strings of three or more digits are always hidden. The program contains some of them, but
- * platforms also use them as ids of people.
+ * Strings of three or more digits are always hidden. Parley's program contains some of them, but
+ * platforms also use them as people's ids.
  */
 const ID = /^\d{3,}$/;
 const DEEPEST = 12;
 
 /**
- * Creates the filter that every value in a bug report passes through. A text is kept if it occurs
+ * Creates the filter that every value in a bug report passes through. Text is kept if it occurs
  * verbatim in Parley's program as a string or a name. Small numbers and ISO times are kept as well.
- * Other text becomes `[text 1]`, `[text 2]` and so on; equal texts get the same number, so that
+ * Other text becomes `[text 1]`, `[text 2]` and so on. Equal text gets the same number, so that
  * lines can be compared.
  */
 export async function openMask(): Promise<Mask> {
@@ -55,8 +55,7 @@ export async function openMask(): Promise<Mask> {
 }
 
 /**
- * Patterns of field names, and of the text between any two matching quotes, even outside a string
- * literal.
+ * Match field names, and the text between any two matching quotes, even outside a string literal.
  */
 const LOOKS = [
   /\b([A-Za-z_$][\w$]{2,})(?=\??\s*[:,}])/g,
@@ -67,7 +66,7 @@ const LOOKS = [
 async function listProgramTexts(): Promise<ReadonlySet<string>> {
   const texts = new Set([...getSystemErrorMap().values()].map(([name]) => name));
   for (const file of listProgramFiles()) {
-    // Files are read one at a time, so that the gateway can handle messages in between.
+    // Files are read one at a time, so that the gateway can handle messages between reads.
     const code = await readFile(file, 'utf8');
     for (const look of LOOKS) for (const [, text = ''] of code.matchAll(look)) texts.add(text);
   }
@@ -89,7 +88,7 @@ function listProgramFiles(): readonly string[] {
   );
 }
 
-/** Lists the file and line of each stack frame, without folders. */
+/** Lists the file and line of each stack frame, without folder names. */
 function listStackFrames(stack: unknown): readonly string[] {
   const frames = String(stack).matchAll(
     /^[ \t]+at .*?((?<![\w.-])[\w.-]+\.(?:m|c)?[jt]s:\d+:\d+)\)?$/gm,

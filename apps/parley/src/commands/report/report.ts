@@ -18,7 +18,7 @@ import { examineInstallationOf } from '../checks/doctor.ts';
 import { type Installation, inspectInstallation } from '../checks/installation.ts';
 import { openMask } from './mask.ts';
 
-/** The number of log lines in the bundle, counted from the newest. */
+/** The number of log lines in the bundle, counted back from the newest. */
 const LOG_LINES = 1_000;
 /** The deadline (ms) for each doctor check. */
 const CHECK_MS = 8_000;
@@ -49,7 +49,7 @@ export async function writeReport(cli: CliContext, out = 'parley-report.tar.gz')
   try {
     writeFileSync(path, archive, { flag: 'wx', mode: 0o600, encoding: 'base64' });
   } catch (error) {
-    const message = `The bundle cannot be written to ${path} (${reasonOf(error)}). Name another file with --out FILE.`;
+    const message = `The bundle cannot be written to ${path} (${reasonOf(error)}). Choose another file with --out FILE.`;
     throw new CliError('report-unwritable', message, error);
   } finally {
     end();
@@ -57,7 +57,7 @@ export async function writeReport(cli: CliContext, out = 'parley-report.tar.gz')
   for (const { name, text } of files)
     cli.print(`${name.padEnd(16)}${Buffer.byteLength(text)} bytes`);
   cli.print(
-    `\nWritten to ${path}. It contains no secrets, names or texts; check it before you send it.`,
+    `\nWritten to ${path}. The bundle does not contain secrets, names or message text; check it before you send it.`,
   );
   return 0;
 }
@@ -74,10 +74,7 @@ export async function collectOwnReport(
   return collectReport(installation);
 }
 
-/**
- * Collects information for finding a defect, and hides all text that does not originate from
- * Parley.
- */
+/** Collects information for finding a bug, and hides all text that does not come from Parley. */
 export async function collectReport(installation: Installation): Promise<BugReport> {
   const { folder, clock } = installation;
   const mask = await openMask();
@@ -112,7 +109,7 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   return { name, files, archive: (await packArchive(files)).toString('base64') };
 }
 
-/** Returns facts about Parley and the machine; none of them are personal. */
+/** Returns information about Parley and the machine that is not personal. */
 function getMachineFacts(now: number) {
   const { platform, arch, versions } = process;
   const { openssl, v8, modules } = versions;
@@ -130,7 +127,7 @@ function getErrorFacts(failure: unknown) {
     : {};
 }
 
-/** Returns only the counts, because the texts of findings name files and groups. */
+/** Returns only the counts, because findings mention files and groups by name. */
 async function getAuditFacts(installation: Installation) {
   const { loaded, clock } = installation;
   if (loaded === null) return 'skipped';

@@ -11,7 +11,7 @@ import { type ServiceProgram, toCommandLine } from './systemd-unit.ts';
 
 const LABEL = 'parley';
 
-/** Returns the property list of a launch agent. */
+/** Returns the property list for a launch agent. */
 export function createLaunchAgent(program: ServiceProgram, log: string): string {
   const words = toCommandLine(program).map((word) => `    <string>${escapeXml(word)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -85,7 +85,7 @@ export function createLaunchdManager(
       if (uid !== 0) return;
       throw new CliError(
         'service-root',
-        'On macOS Parley is a launch agent of your own user. Run this without sudo; nothing was written.',
+        'On macOS, Parley is a launch agent of your own user. Run this without sudo. Nothing was written.',
       );
     },
     async prepare() {
@@ -95,7 +95,7 @@ export function createLaunchdManager(
       await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // `bootout` fails if the agent is not loaded.
       await requireSuccess(
         run('launchctl', ['enable', `${domain}/${LABEL}`]),
-        'The agent was not enabled',
+        'The launch agent was not enabled',
       );
       await requireSuccess(
         run('launchctl', ['bootstrap', domain, file]),
@@ -108,7 +108,7 @@ export function createLaunchdManager(
     async forget() {},
     state: async () =>
       parseLaunchdState((await run('launchctl', ['print', `${domain}/${LABEL}`])).out),
-    notes: () => ['Boot      it starts when you log in, and ends when you log out'],
+    notes: () => ['Boot      it starts when you log in and ends when you log out'],
   };
 }
 

@@ -14,7 +14,7 @@ export interface ServiceMachine {
   readonly env: NodeJS.ProcessEnv;
   readonly node: string;
   readonly launcher: string;
-  /** Returns the real location of a system path. */
+  /** Maps a system path to its real location; tests use their own. */
   readonly at: (path: string) => string;
   readonly run: (program: string, args: readonly string[]) => Promise<EndedProgram>;
 }
@@ -25,16 +25,15 @@ export interface EndedProgram {
   readonly out: string;
 }
 
-/** Manages the service of Parley through systemd or launchd. */
+/** Manages Parley's service through systemd or launchd. */
 export interface ServiceManager {
-  /** The path of the service file. */
   readonly file: string;
   /** The command that prints the service's log. */
   readonly readLog: string;
   text(): Promise<string>;
   /** Returns the data folder named in a service file. */
   readonly folderIn: (text: string) => string | null;
-  /** Throws CliError if no service can be installed; changes nothing. */
+  /** Throws CliError if no service can be installed; does not change anything. */
   check(): Promise<void>;
   /** Creates the folders and users that the service needs. */
   prepare(): Promise<void>;
@@ -42,7 +41,7 @@ export interface ServiceManager {
   start(): Promise<void>;
   /** Stops the service and disables it at boot. */
   stop(): Promise<void>;
-  /** Makes the system unload the service after its file was removed. */
+  /** Makes the system unload the service after its service file was removed. */
   forget(): Promise<void>;
   state(): Promise<ServiceState>;
   /** Returns notes for the user, one line each. */
@@ -106,6 +105,6 @@ export async function requireSuccess(
   if (code === 0) return;
   throw new CliError(
     'service-command',
-    `${otherwise}: ${out.trim() || `code ${code}`}. Correct that and run the command again.`,
+    `${otherwise}: ${out.trim() || `code ${code}`}. Fix the problem and run the command again.`,
   );
 }

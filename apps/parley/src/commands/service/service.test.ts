@@ -62,7 +62,7 @@ let programs: string;
 let printed: string[];
 let umask = 0o022;
 beforeEach(() => {
-  // An earlier command in this process may have made new files private.
+  // An earlier command in this process may have restricted the mode of new files.
   umask = process.umask(0o022);
   root = mkdtempSync(join(tmpdir(), 'parley-service-'));
   chmodSync(root, 0o755);
@@ -101,7 +101,7 @@ function cliOn(path: string): CliContext {
 describe('a user service', () => {
   const user = () => machine({ uid: 1000 });
 
-  it('[U06] is installed, runs, is reinstalled, and is removed without its data', async () => {
+  it('[U06] can be installed, run, reinstalled, and removed without its data', async () => {
     const cli = cliOn(join(root, 'home/.parley'));
     const unit = join(root, 'home/.config/systemd/user/parley.service');
     writeFileSync(join(programs, 'unit'), unit);
@@ -132,7 +132,7 @@ describe('a user service', () => {
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
     expect(await showServiceStatus(cli, user())).toBe(3);
     const journal = written('log');
-    expect(journal).toContain('Parley has stopped; nothing was lost.');
+    expect(journal).toContain('Parley has stopped. Nothing was lost.');
     for (const secret of [readToken(cli.folder) ?? 'none', 'parley_session_'])
       expect(journal).not.toContain(secret);
   });
@@ -153,7 +153,7 @@ describe('a user service', () => {
       () => writeFileSync(join(programs, 'systemctl'), '#!/bin/sh\necho no bus >&2; exit 1\n'),
     ],
   ])(
-    '[U06] is refused as %s when systemd cannot run it, and nothing is written',
+    '[U06] is refused with the error %s if systemd cannot run it, and nothing is written',
     async (code, spoil) => {
       spoil();
       const cli = cliOn(join(root, 'home/.parley'));
@@ -184,7 +184,7 @@ if (isReal)
   describe('on a machine with systemd', () => {
     afterAll(() => rmSync(SYSTEM.data, { recursive: true, force: true }));
 
-    it('[U06] installs a service that answers, restarts the service after a kill, and removes it', async () => {
+    it('[U06] installs a service that answers, restarts it after a kill, and removes it', async () => {
       const cli = { ...cliOn(getDefaultDataFolder()), env: process.env };
       const pid = () => /^process +(\d+)$/m.exec(printed.at(-1) ?? '')?.[1];
       try {
@@ -202,7 +202,7 @@ if (isReal)
   });
 
 describe('a system service', () => {
-  it('[U06] runs as its own user, and reports a process that ends immediately with the location of its log', async () => {
+  it('[U06] runs as its own user, and says where the log is if the process ends immediately', async () => {
     const unit = join(root, 'etc/systemd/system/parley.service');
     writeFileSync(join(programs, 'unit'), unit);
     // The shell rejects Node's flags, so the process ends immediately.
@@ -217,7 +217,7 @@ describe('a system service', () => {
     expect(await showServiceStatus(cli, broken)).toBe(1);
     expect(await showServiceStatus(cli, machine({ uid: 1000 }))).toBe(3);
     expect(printed.at(-1)).toContain(
-      `A system service is installed, ${unit}: run this command as root.`,
+      `A system service is installed, ${unit}. Run this command as root.`,
     );
     expect(await uninstallService(cli, broken)).toBe(0);
     expect(printed.at(-1)).toContain('is kept, and the user parley');
@@ -228,7 +228,7 @@ describe('a system service', () => {
   it.each<[string, string, (root: string) => Partial<ServiceMachine>]>([
     ['service-unreachable', 'var/lib/parley', (at) => ({ launcher: join(at, 'root/parley.js') })],
     ['service-folder', 'home/data', (at) => ({ launcher: join(at, 'bin/id') })],
-  ])('[U06] is refused as %s, and nothing is written', async (code, data, change) => {
+  ])('[U06] is refused with the error %s, and nothing is written', async (code, data, change) => {
     mkdirSync(join(root, 'root'), { mode: 0o700 });
     writeFileSync(join(root, 'root/parley.js'), '');
     const asked = installService(
@@ -238,7 +238,7 @@ describe('a system service', () => {
     );
     await expect(asked).rejects.toMatchObject({
       code,
-      message: expect.stringMatching(/or (install|name)/),
+      message: expect.stringMatching(/or (install|choose)/),
     });
     expect(existsSync(join(root, 'etc'))).toBe(false);
     expect(written('calls')).not.toContain('useradd');

@@ -25,7 +25,7 @@ import { getThisMachine, type ServiceMachine, type ServiceManager } from './mana
 import { createSystemdManager } from './systemd.ts';
 import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_UNIT, SYSTEM_USER } from './systemd-unit.ts';
 
-/** The service of this machine or user, and its data folder. */
+/** This machine's or this user's service, and its data folder. */
 interface ParleyService {
   readonly manager: ServiceManager;
   readonly folder: DataFolder;
@@ -68,7 +68,7 @@ export async function installService(
     return 0;
   }
   cli.print(
-    `The service is installed but does not answer: ${outcome.reason}. Its log says why: ${manager.readLog}`,
+    `The service is installed but does not answer: ${outcome.reason}. Its log shows the reason: ${manager.readLog}`,
   );
   return 1;
 }
@@ -80,14 +80,14 @@ function formatInstalled({ manager, folder, isSystem }: ParleyService, address: 
     'Parley runs as a service.',
     '',
     `Page      ${address}`,
-    `Sign in   ${formatCommandLine('sessions new', folder)}   (prints a sign-in address)`,
+    `Sign in   ${formatCommandLine('sessions new', folder)}   (prints a sign-in link)`,
     `State     ${formatCommandLine('service status', folder)}`,
     `Log       ${manager.readLog}`,
     `Data      ${folder.path}`,
     ...manager.notes(),
     ...(isLeft
       ? [
-          `Before    the data in ${left} was not taken over. To continue with it: systemctl stop parley, then`,
+          `Before    the data in ${left} is not used by the service. To continue with that data: systemctl stop parley, then`,
           `          cp -a ${left}/. ${folder.path}/ && chown -R ${SYSTEM_USER}: ${folder.path}, then install again`,
         ]
       : []),
@@ -123,7 +123,7 @@ export async function showServiceStatus(
       ...(pid === null ? [] : [`process   ${pid}`]),
       ...(memoryBytes === null
         ? []
-        : [`memory    ${Math.round(memoryBytes / 1e6)} MB, with files it has read`]),
+        : [`memory    ${Math.round(memoryBytes / 1e6)} MB, including cached files`]),
       ...(restarts === 0 ? [] : [`restarts  ${restarts} after failures`]),
       `health    ${health ?? 'ok'}`,
       ...(isOurs ? [`page      ${instance.address}`] : []),
@@ -135,7 +135,7 @@ export async function showServiceStatus(
   return health === null ? 0 : 1;
 }
 
-/** `parley service uninstall`: removes the service and keeps its data. */
+/** `parley service uninstall`: removes the service but keeps its data. */
 export async function uninstallService(
   cli: CliContext,
   machine: ServiceMachine = getThisMachine(cli.env),
@@ -161,15 +161,15 @@ function reportNoService(
   const ofMachine = machine.at(SYSTEM_UNIT);
   const hint =
     !isSystem && existsSync(ofMachine)
-      ? `A system service is installed, ${ofMachine}: run this command as root.`
+      ? `A system service is installed, ${ofMachine}. Run this command as root.`
       : `"${formatCommandLine('service install', folder)}" installs one.`;
   print(`No service is installed here (there is no ${manager.file}). ${hint}`);
   return 3;
 }
 
 /**
- * Finds the data folder of the installed service, even if the command names another folder; null if
- * no service is installed.
+ * Finds the installed service's data folder, even if the command names another folder; null if no
+ * service is installed.
  */
 function findInstalledFolder({ file, folderIn }: ServiceManager): DataFolder | null {
   const path = existsSync(file) ? folderIn(readFileSync(file, 'utf8')) : null;
@@ -181,7 +181,7 @@ function findService({ folder: chosen }: CliContext, machine: ServiceMachine): P
   if (platform !== 'linux' && platform !== 'darwin') {
     throw new CliError(
       'service-platform',
-      `Parley cannot install a service on ${platform}. Have your system run "${node} ${launcher} start" itself.`,
+      `Parley cannot install a service on ${platform}. Set up a service that runs "${node} ${launcher} start" yourself.`,
     );
   }
   const isSystem = platform === 'linux' && uid === 0;
@@ -202,7 +202,7 @@ function findService({ folder: chosen }: CliContext, machine: ServiceMachine): P
   return { manager, machine, program, isSystem, folder: locateDataFolder(path, {}) };
 }
 
-/** Folders that the unit of a system service hides or replaces with empty folders. */
+/** Folders that a system service's unit hides or replaces with empty folders. */
 const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'];
 
 /** Throws CliError for paths that the service's user cannot read. */
@@ -217,14 +217,14 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
         : 'Install Node and Parley in a folder that every user can read, such as /usr/local or /opt, and run this from there';
     throw new CliError(
       'service-unreachable',
-      `The service runs as the user ${SYSTEM_USER}, which cannot read ${path}: ${barrier}. ${fix}; or install the service of a user other than root.`,
+      `The service runs as the user ${SYSTEM_USER}, which cannot read ${path}: ${barrier}. ${fix}; or install the service as a user other than root.`,
     );
   }
   const hiding = hidden.find((one) => isPathWithin(folder, one));
   if (hiding === undefined) return;
   throw new CliError(
     'service-folder',
-    `A service cannot see ${hiding}, so ${folder} cannot be its data folder. Leave out --data and PARLEY_HOME to use ${SYSTEM_FOLDER}, or name a folder elsewhere.`,
+    `A service cannot see ${hiding}, so ${folder} cannot be its data folder. Leave out --data and PARLEY_HOME to use ${SYSTEM_FOLDER}, or choose a folder elsewhere.`,
   );
 }
 
@@ -257,13 +257,13 @@ async function checkAlone({ manager, folder }: ParleyService): Promise<void> {
   if (instance === null || instance.pid === (await manager.state()).pid) return;
   throw new CliError(
     'service-busy',
-    `Another Parley is running on ${folder.path} (process ${instance.pid} at ${instance.address}). Stop it, and install again.`,
+    `Another Parley is running on ${folder.path} (process ${instance.pid} at ${instance.address}). Stop it and install again.`,
   );
 }
 
 /**
- * How long (ms) to wait for the service to answer. A new version may have to migrate the database
- * first.
+ * How long (ms) to wait for the service to answer. After an upgrade, it may have to migrate the
+ * database first.
  */
 const HEALTHY_WITHIN_MS = 60_000;
 const POLL_INTERVAL_MS = 200;

@@ -1,25 +1,24 @@
 import { CliError } from '../../data-folder.ts';
 
-/** The program of the service and its folders, as absolute paths. */
+/** The program that the service runs, and its folders, as absolute paths. */
 export interface ServiceProgram {
   readonly node: string;
   readonly launcher: string;
   readonly folder: string;
-  /** The path of the settings file; undefined for parley.yaml in the data folder. */
+  /** The path of the settings file; undefined if it is parley.yaml in the data folder. */
   readonly settingsFile: string | undefined;
 }
 
 export interface UnitFacts extends ServiceProgram {
   /**
-   * The kind `system` is a system service with its own user. The kind `user` is a user service of
-   * the person who installs it.
+   * `system` is a system service with its own user. `user` is a user service for the person who
+   * installs it.
    */
   readonly kind: 'system' | 'user';
   /** The version of systemd. Directives that this version does not support are omitted. */
   readonly version: number;
   /**
-   * An optional file of `NAME=value` lines, which set the variables used as `${NAME}` in the
-   * settings.
+   * An optional file with `NAME=value` lines that set the variables for `${NAME}` in the settings.
    */
   readonly environmentFile: string;
 }
@@ -30,7 +29,7 @@ export const SYSTEM_FOLDER = '/var/lib/parley';
 export const UNIT = 'parley.service';
 export const SYSTEM_UNIT = `/etc/systemd/system/${UNIT}`;
 
-/** Node's flags. Without them, the launcher would start a second process to add them. */
+/** Flags for Node. Without them, the launcher would start a second process to add them. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
 
 /** Returns the command line, beginning with the program. */
@@ -47,7 +46,7 @@ export function createSystemdUnit(facts: UnitFacts): string {
   const [program = '', ...rest] = words;
   const isSystem = kind === 'system';
   return [
-    '# Written by "parley service install", which replaces it. Your own changes are kept beside it:',
+    '# Written by "parley service install", which overwrites it. Keep your own changes in a drop-in file:',
     `#   ${isSystem ? 'systemctl' : 'systemctl --user'} edit ${UNIT}`,
     '[Unit]',
     'Description=Parley, one agent in every chat',
@@ -57,16 +56,16 @@ export function createSystemdUnit(facts: UnitFacts): string {
           'After=network-online.target postgresql.service redis-server.service valkey-server.service',
         ]
       : []),
-    '# Restarts without limit: a database may be unavailable for hours.',
+    '# There is no limit on restarts, because a database may be unavailable for hours.',
     'StartLimitIntervalSec=0',
     '',
     '[Service]',
     'Type=exec',
     `ExecStart=${[quoteWord(program), ...rest.map((word) => quoteWord(word.replaceAll('$', '$$$$')))].join(' ')}`,
     `WorkingDirectory=${escapePercent(folder)}`,
-    '# Few malloc arenas, because each keeps the memory that its threads have freed.',
+    '# Few malloc arenas are used, because each keeps the memory that its threads have freed.',
     'Environment=MALLOC_ARENA_MAX=2',
-    '# Keys that the settings read from variables, one NAME=value a line. Mode 0600.',
+    '# Keys that the settings read from variables, one NAME=value per line. The file needs mode 0600.',
     `EnvironmentFile=-${escapePercent(environmentFile)}`,
     ...ENDING,
     ...createBackoffLines(facts),
@@ -84,7 +83,7 @@ const ENDING = [
   '# Parley and its child processes end within 10 s of SIGTERM.',
   'KillMode=mixed',
   'TimeoutStopSec=15s',
-  '# If a command of the agent uses too much memory, only the command is killed.',
+  "# If one of the agent's commands uses too much memory, only that command is killed.",
   'OOMPolicy=continue',
 ];
 
@@ -103,7 +102,7 @@ function createBackoffLines({ version }: UnitFacts): string[] {
   return ['Restart=on-failure', 'RestartPreventExitStatus=2', ...pause];
 }
 
-/** Restrictions that affect neither unprivileged processes nor the sandbox for commands. */
+/** Restrictions that do not affect unprivileged processes or the sandbox for commands. */
 const COMMON_GUARDS = [
   'NoNewPrivileges=yes',
   'LockPersonality=yes',
@@ -153,7 +152,7 @@ function refuseControlCharacters(path: string): void {
   if (!/\p{Cc}/u.test(path)) return;
   throw new CliError(
     'service-path',
-    `${JSON.stringify(path)} has a control character, and a service cannot name such a path. Rename it.`,
+    `${JSON.stringify(path)} contains a control character, which a service file does not allow in a path. Rename it.`,
   );
 }
 

@@ -51,7 +51,7 @@ export function createSystemdManager(
         checkOwner(program.folder, await findUserId(machine));
     },
     async start() {
-      await requireSuccess(systemctl('daemon-reload'), 'systemd did not read the unit');
+      await requireSuccess(systemctl('daemon-reload'), 'systemd did not reload the unit');
       await requireSuccess(systemctl('enable', UNIT), 'The unit was not enabled');
       await systemctl('reset-failed', UNIT); // The reset fails if no earlier failure is recorded.
       await requireSuccess(systemctl('restart', UNIT), 'The service did not start');
@@ -110,17 +110,17 @@ export function parseSystemdVersion(said: string): number {
 function createNoSystemdError(): CliError {
   return new CliError(
     'service-no-systemd',
-    'systemd is not running here (there is no /run/systemd/system), so nothing was written. "service install --print" prints the unit for another machine; in a container let Docker restart Parley (docs/deploy.md).',
+    'systemd is not running on this machine (there is no /run/systemd/system), so nothing was written. "service install --print" prints the unit for another machine. In a container, let Docker restart Parley (docs/deploy.md).',
   );
 }
 
 function createUnreachableError(isSystem: boolean, said: string): CliError {
   const fix = isSystem
-    ? 'Look at "systemctl status".'
-    : 'Log in as this user directly, by ssh or at the machine, not by su or sudo; or install a system service as root.';
+    ? 'Check "systemctl status".'
+    : 'Log in as this user directly, over ssh or at the machine, rather than with su or sudo. You can also install a system service as root.';
   return new CliError(
     'service-no-manager',
-    `systemctl cannot reach ${isSystem ? 'systemd' : 'the systemd of this user'} (${said.trim() || 'no error message'}), so nothing was written. ${fix}`,
+    `systemctl cannot reach ${isSystem ? 'systemd' : "this user's systemd"} (${said.trim() || 'no error message'}), so nothing was written. ${fix}`,
   );
 }
 
@@ -136,8 +136,8 @@ async function findUserId({ run }: ServiceMachine): Promise<number> {
 }
 
 /**
- * Checks that a folder named by --data belongs to the service's user. Parley does not change the
- * owner, because the folder may contain files of someone else.
+ * Checks that the folder named by --data belongs to the service's user. Parley does not change the
+ * owner, because the folder may contain someone else's files.
  */
 function checkOwner(folder: string, uid: number): void {
   const found = statSync(folder, { throwIfNoEntry: false });
@@ -156,6 +156,6 @@ function checkOwner(folder: string, uid: number): void {
 function createLingerNote({ at, user }: ServiceMachine): readonly string[] {
   if (existsSync(at(`/var/lib/systemd/linger/${user}`))) return [];
   return [
-    `Boot      it runs while ${user} is logged in; "sudo loginctl enable-linger ${user}" starts it with the machine`,
+    `Boot      it runs while ${user} is logged in; with "sudo loginctl enable-linger ${user}", it starts when the machine boots`,
   ];
 }

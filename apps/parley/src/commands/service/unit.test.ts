@@ -105,7 +105,7 @@ describe('the systemd unit', () => {
       );
   });
 
-  it('[U06] is refused for a path that would add lines to the unit', () => {
+  it('[U06] is refused if a path would add lines to the unit', () => {
     expect(() => createSystemdUnit({ ...FACTS, folder: '/srv/a\nExecStartPre=/bin/evil' })).toThrow(
       /control character/,
     );
@@ -119,7 +119,8 @@ describe('the systemd unit', () => {
       writeFileSync(file, unit);
       return file;
     });
-    // The runtime folder is set to a temporary folder, because the test may have no user session.
+    // The runtime folder is set to a temporary folder, because there may be no user session during
+    // the test.
     const env = { ...process.env, XDG_RUNTIME_DIR: scratch };
     for (const [index, file] of files.entries()) {
       const args = ['verify', ...(index === 2 ? ['--user'] : []), '--man=no', file];

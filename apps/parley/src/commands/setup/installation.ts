@@ -12,7 +12,7 @@ import { Setup } from '../../setup-steps.ts';
 import { checkWithPlugins } from '../config.ts';
 
 /**
- * The deadline (ms) of a setup step. A step may call a model or a platform, which must answer
+ * The deadline (ms) for a setup step. A step may call a model or a platform, which must answer
  * within 20 s.
  */
 const STEP_WITHIN_MS = 25_000;
@@ -40,13 +40,13 @@ export function createGatewaySetup(gateway: FoundGateway): RunningSetup {
 
 /**
  * Returns the same setup steps for use without a running gateway. Offline setup steps change only
- * the settings file, because no person can be waiting to pair.
+ * the settings file. Nobody can be waiting to be paired while Parley is not running.
  */
 export async function createOfflineSetup(
   cli: Pick<CliContext, 'folder' | 'env'>,
 ): Promise<SetupSteps> {
   const { folder, env } = cli;
-  readSettings(folder, env); // If the file is invalid, this throws an error that describes its problems.
+  readSettings(folder, env); // If the settings file is invalid, this throws an error that describes the problems.
   const { definitions, loaded, end } = await checkWithPlugins(cli);
   end();
   const { CHANNEL_DEFINITIONS } = await import('@parley/gateway/channel-definitions');
@@ -56,7 +56,7 @@ export async function createOfflineSetup(
       definitions: definitions ?? CHANNEL_DEFINITIONS,
       loaded: loaded ?? readSettings(folder, env),
       model: { line: () => formatModelLine(loaded ?? readSettings(folder, env)) },
-      // A bot that is not running receives no messages, so no pairing can be pending.
+      // A bot that is not running does not receive messages, so there are no pending pairings.
       store: { pairing: { pending: async () => [], settle: async () => {} } },
     });
   const write = () => {

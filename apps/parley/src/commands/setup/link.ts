@@ -35,7 +35,10 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
   if (drawn !== '') log.success('WhatsApp is linked.');
 }
 
-/** Waits until a person writes to the bot, and asks whether it is the person at this terminal. */
+/**
+ * Waits until a person writes to the bot, and asks whether that person is the user at this
+ * terminal.
+ */
 export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<void> {
   const refused = new Set<string>();
   for (;;) {
@@ -46,10 +49,10 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
     });
     if (waiting === undefined)
       return ui.log.warn('No one has written. You can continue on the page.');
-    const chosen = await ui.choose('Is that you? An owner may do everything.', [
+    const chosen = await ui.choose('Is that you? Owners can do everything.', [
       ...waiting.map(({ person, name, channel }) => ({
         value: person,
-        label: `Yes, that is me: ${stripControls(name)} on ${channel} (${stripControls(person)})`,
+        label: `Yes, that's me: ${stripControls(name)} on ${channel} (${stripControls(person)})`,
       })),
       { value: 'nobody', label: 'No, keep waiting' },
     ]);

@@ -9,12 +9,11 @@ import type {
   SetupState,
 } from '@parley/gateway/api';
 
-/** Thrown when the person ends the questions with Ctrl-C or Esc. */
+/** Thrown when the user presses Ctrl-C or Esc at a question. */
 export class CancelledError extends Error {
   override readonly name = 'Cancelled';
 }
 
-/** Saves the settings that were chosen and tested. */
 type SaveStep = () => Promise<SetupAnswer>;
 export type SaveSteps = readonly SaveStep[];
 export type Questions = Awaited<ReturnType<typeof openQuestions>>;
@@ -26,7 +25,7 @@ const MAX_KEY_BYTES = 16_384;
 /** The number of models shown at once. Longer lists scroll, so that they fit on a small screen. */
 const SHOWN_MODELS = 8;
 
-/** Opens the questions of `parley setup`. The prompt library is loaded lazily. */
+/** Loads the question prompts for `parley setup`. The library for them is loaded lazily. */
 export async function openQuestions() {
   const prompts = await import('@clack/prompts');
   const { log } = prompts;
@@ -41,7 +40,9 @@ export async function openQuestions() {
     cancel: prompts.cancel,
     log,
     show,
-    /** Asks for a model and a channel, and tests each until it works or the person skips it. */
+    /**
+     * Asks for a model and a channel, and tests each of them until it works or the user skips it.
+     */
     async ask(installation: SetupSteps): Promise<SaveSteps> {
       const state = await installation.state();
       const model = await repeatUntilDone(() => askModel(prompts, installation, state, show));
@@ -54,8 +55,8 @@ export async function openQuestions() {
     wantsLink: (isRunning: boolean): Promise<boolean> =>
       confirm(
         isRunning
-          ? 'Link your own account now, so that the bot obeys you?'
-          : 'Start Parley for a moment, to link your own account?',
+          ? 'Link your own account now, so that the bot knows you as its owner?'
+          : 'Start Parley briefly to link your own account?',
       ),
     wantsStart: (): Promise<boolean> => confirm('Start Parley in this terminal now?'),
     choose: <Value extends string>(message: string, options: readonly QuestionChoice<Value>[]) =>
@@ -79,7 +80,7 @@ async function askChoice<Value extends string>(
   );
 }
 
-/** Returns the answer to a question. Throws `Cancelled` if the person ended the questions. */
+/** Throws `Cancelled` if the user canceled the question. */
 async function answerOrCancel<Value>(
   prompts: PromptLibrary,
   asked: Promise<Value | typeof CANCEL_SYMBOL>,
@@ -92,7 +93,7 @@ function throwCancelled(): never {
   throw new CancelledError();
 }
 
-/** `again` means that the value does not work; null means that the person skipped the step. */
+/** `again` means that the value does not work; null means that the user skipped the step. */
 type StepAnswer = SaveStep | null | 'again';
 
 async function repeatUntilDone(step: () => Promise<StepAnswer>): Promise<SaveStep | null> {
@@ -102,7 +103,7 @@ async function repeatUntilDone(step: () => Promise<StepAnswer>): Promise<SaveSte
   }
 }
 
-const LATER = { value: 'later', label: 'Leave it as it is' } as const;
+const LATER = { value: 'later', label: 'Keep it as it is' } as const;
 
 async function askModel(
   prompts: PromptLibrary,
@@ -129,7 +130,7 @@ async function askModel(
   const models = listed.kind === 'works' ? listed.models : null;
   const chosen = await askModelName(prompts, models, provider.model);
   const model = { ...server, model: chosen };
-  prompts.log.step('Asking it for one word …');
+  prompts.log.step('Testing it with a short question …');
   const tried = await installation.tryModel(model);
   show(tried);
   return tried.kind === 'problem' ? 'again' : () => installation.saveModel(model);
@@ -196,7 +197,7 @@ async function askChannel(
     OTHER_PLATFORM,
   ];
   const keep = { ...LATER, hint: names === '' ? 'only the page and the terminal' : names };
-  const chosen = await askChoice(prompts, 'Where do people write to the agent?', [
+  const chosen = await askChoice(prompts, 'Where will people write to the agent?', [
     ...(names === '' ? options : []),
     keep,
     ...(names === '' ? [] : options),
@@ -217,14 +218,14 @@ async function askChannel(
 
 const OTHER_PLATFORM = {
   value: 'other',
-  label: 'Another one, with an adapter of Chat SDK',
+  label: 'Another platform, with a Chat SDK adapter',
 } as const;
 
-/** Chooses among the platforms that are not tested. */
+/** Asks for one of the platforms that Parley's tests do not cover. */
 function askOther(prompts: PromptLibrary, platforms: SetupState['platforms']): Promise<string> {
   const others = platforms.filter(({ isUntested }) => isUntested);
   const options = others.map(({ id, name }) => ({ value: id, label: name }));
-  const message = "Which one? Parley's tests do not cover these.";
+  const message = "Which platform? Parley's tests do not cover these.";
   return askChoice(prompts, message, [...options, LATER]);
 }
 
@@ -236,7 +237,7 @@ async function askOptions(
 ): Promise<StepAnswer> {
   if (notDurable.length > 0) prompts.log.info(['What is not durable:', ...notDurable].join('\n'));
   if (webhook !== undefined)
-    prompts.log.info(`If the platform calls Parley, its address is ${webhook}`);
+    prompts.log.info(`Give this address to the platform if it sends events to Parley: ${webhook}`);
   const options: Record<string, string> = {};
   for (const field of fields) {
     const typed = await askField(prompts, field);
@@ -248,10 +249,10 @@ async function askOptions(
   return tried.kind === 'problem' ? 'again' : () => installation.saveChannel(chosen);
 }
 
-/** The value of a field; empty if the person leaves it out. */
+/** The value of a field; empty if the user skips the field. */
 async function askField(prompts: PromptLibrary, field: SetupField): Promise<string> {
   const { label, help, isSecret, isOptional, isFile = false } = field;
-  const what = isFile ? `${label}: the path of its file` : label;
+  const what = isFile ? `${label}: the path of the file` : label;
   const message = `${what}${isOptional ? ', or nothing' : ''}\n${help}`;
   const validate = (typed: string | undefined) => {
     const text = typed?.trim() ?? '';
@@ -278,7 +279,8 @@ async function askPhone(
   installation: SetupSteps,
   { id: channel }: SetupPlatform,
 ): Promise<StepAnswer> {
-  const message = 'Its number, such as +49 1512 3456789; leave it empty to scan a QR code';
+  const message =
+    "The bot's phone number, such as +49 1512 3456789; leave it empty to scan a QR code";
   const phone = ((await answerOrCancel(prompts, prompts.text({ message }))) ?? '').trim();
   return () => installation.saveChannel({ channel, ...(phone !== '' && { phone }) });
 }
@@ -296,6 +298,6 @@ async function askToken(
   show(tried);
   if (tried.kind === 'problem') return 'again';
   const invitation = tried.kind === 'works' ? tried.bot?.invitation : null;
-  if (invitation) prompts.log.info(`Add it to your servers:\n${invitation}`);
+  if (invitation) prompts.log.info(`Add the bot to your servers:\n${invitation}`);
   return () => installation.saveChannel(chosen);
 }

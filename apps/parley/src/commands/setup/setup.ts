@@ -7,16 +7,16 @@ import { linkOwner, linkPhone } from './link.ts';
 import { CancelledError, openQuestions, type SaveSteps } from './questions.ts';
 
 /**
- * `parley setup`: asks the questions of the page's *Set up* in the terminal, and tests the answers
- * in the same way. Each choice is saved immediately after its last question; Ctrl-C before that
- * leaves the settings file unchanged.
+ * `parley setup`: asks the questions from *Set up* on the page in the terminal, and tests the
+ * answers in the same way. Each choice is saved immediately after its last question; Ctrl-C before
+ * that leaves the settings file unchanged.
  */
 export async function runSetup(cli: CliContext): Promise<number> {
   const { folder, env } = cli;
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(
       'setup-needs-terminal',
-      `"parley setup" asks questions and needs a terminal. Run it in one; or start Parley and open "Set up" on its page ("${formatCommandLine('token show', folder)}" prints the address); or edit ${folder.settingsFile}, which explains each setting.`,
+      `"parley setup" asks questions, so it has to run in a terminal. You can also start Parley and open "Set up" on its page ("${formatCommandLine('token show', folder)}" prints the address), or edit ${folder.settingsFile}, which explains each setting.`,
     );
   }
   const gateway = await findGateway(folder, env);
@@ -43,8 +43,8 @@ export async function runSetup(cli: CliContext): Promise<number> {
 }
 
 /**
- * Carries out the last steps, which need a running gateway to show WhatsApp's code and report who
- * writes to the bot.
+ * Carries out the last steps, which need a running gateway: it shows WhatsApp's code and reports
+ * who writes to the bot.
  */
 async function finishSetup(
   cli: CliContext,
@@ -69,7 +69,7 @@ async function finishSetup(
     }
   }
   if (isRunning) {
-    ui.outro('Done. Parley is running and uses what was saved.');
+    ui.outro('Done. Parley is running with the saved settings.');
     return 0;
   }
   if (!(await ui.wantsStart())) {

@@ -39,7 +39,7 @@ it.each<[what: string, lines: SceneLine[], text: string]>([
     ],
     '[friends] bo: *reacts with 👍 on bot:1*\n[friends] you: *presses "Deny" on bot:1*\nFault: duplicate\nThe clock is set forward by 60 minutes',
   ],
-])('[U04] the conversation of a scene shows %s', (_what, lines, text) => {
+])("[U04] a scene's conversation shows %s", (_what, lines, text) => {
   const lineText = createConversationText();
   expect(lines.map(lineText).join('\n')).toBe(text);
 });

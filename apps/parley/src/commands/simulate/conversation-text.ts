@@ -63,7 +63,7 @@ function formatAct(act: Act): string {
     case 'thread':
       return indentInChat(act.chat, `${act.from}: *opens the thread "${act.name}"*`);
     case 'bot':
-      return indentInChat(act.chat, `the bot is ${act.isIn ? 'let in' : 'removed or blocked'}`);
+      return indentInChat(act.chat, `the bot is ${act.isIn ? 'added' : 'removed or blocked'}`);
     case 'fault':
       return `Fault: ${act.fault}${act.chat === undefined ? '' : ` in ${act.chat}`}`;
     case 'clear-faults':

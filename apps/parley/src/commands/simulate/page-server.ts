@@ -7,10 +7,10 @@ import { Act, type Recording, type Simulator, writeScene } from '@parley/simulat
 import { z } from 'zod';
 import { CliError } from '../../data-folder.ts';
 
-// An `import` of the module would also load Node's `fetch`.
+// Importing the module would also load Node's `fetch`.
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** The web page on which a person uses the simulated platform. */
+/** The web page for a user of the simulated platform. */
 export interface PageServer {
   readonly address: string;
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export interface PageServerOptions {
   readonly token: string;
   readonly simulator: Simulator;
   readonly recording: Recording;
-  /** The address of the simulated gateway's own page, including its token. */
+  /** The address of the simulated gateway's own page, with its token. */
   readonly console: string;
 }
 
@@ -45,7 +45,7 @@ const HEADERS = {
 const SignIn = z.strictObject({ token: z.string() });
 
 /**
- * Serves the page on the loopback interface. The page's files contain no secrets; all other
+ * Serves the page on the loopback interface. The page's files do not contain secrets; all other
  * requests require the token.
  */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
@@ -92,7 +92,7 @@ async function answerRequest(
   if (call === 'POST /api/sessions') {
     const given = SignIn.safeParse(await readJsonBody(request)).data?.token ?? '';
     if (isSameSecret(given, token)) respondJson(response, 200, { session: token, role: 'owner' });
-    else response.writeHead(401).end('This is not the token of this simulation.');
+    else response.writeHead(401).end('This token does not belong to this simulation.');
     return;
   }
   if (!isSameSecret(request.headers.authorization?.replace(/^Bearer /, '') ?? '', token)) {
@@ -156,8 +156,8 @@ async function sendFile(
   const file = simulator.file(chat, message, index);
   if (file === undefined) return respondJson(response, 404, { error: 'There is no such file.' });
   const bytes = await file.read();
-  // A chat user chose the file type, but the browser cannot run the file, because the policy allows
-  // no script from `blob:`.
+  // The file type was chosen by a chat user, but the browser cannot run the file, because the
+  // policy does not allow scripts from `blob:`.
   response.writeHead(200, { 'content-type': file.type.replaceAll(/[^\w/+.-]/g, '') }).end(bytes);
 }
 
@@ -171,7 +171,7 @@ async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   let size = 0;
   for await (const piece of request) {
     size += piece.length;
-    if (size > LARGEST_ACT_BYTES) throw new Error('This is too large; at most 20 MB.');
+    if (size > LARGEST_ACT_BYTES) throw new Error('This is too large; the limit is 20 MB.');
     pieces.push(piece);
   }
   return JSON.parse(Buffer.concat(pieces).toString());
@@ -189,7 +189,7 @@ function respondJson(response: ServerResponse, status: number, body: object): vo
 function createPortTakenError(port: number, cause: Error): CliError {
   return new CliError(
     'simulate-port',
-    `The page cannot be served on port ${port} of this machine (${reasonOf(cause)}). Choose another one with --port, or leave it out to take any free one.`,
+    `The page cannot be served on port ${port} of this machine (${reasonOf(cause)}). Choose another port with --port, or leave the option out to use any free port.`,
     cause,
   );
 }

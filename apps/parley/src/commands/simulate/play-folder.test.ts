@@ -21,7 +21,7 @@ const simulated = (written: Readonly<Record<string, unknown>>) =>
     simulator: SIMULATOR,
   });
 
-describe('the settings of a play', () => {
+describe('the settings of a simulation', () => {
   it.each<[what: string, written: object, expected: object]>([
     [
       'none',
@@ -90,8 +90,8 @@ describe('the settings of a play', () => {
   });
 });
 
-describe('the settings of an offline play', () => {
-  it('[U04] name the built-in model, even if the player’s settings name another', () => {
+describe('the settings of an offline simulation', () => {
+  it("[U04] select the built-in model, even if the user's own settings select another model", () => {
     const where = { base: '/home/ann', workspace: '/tmp/copy', simulator: SIMULATOR };
     const written = { model: { provider: 'anthropic' }, approvals: { ask: ['write'] } };
     expect(createSimulatedSettings(written, { ...where, isOffline: true })).toMatchObject({
@@ -101,7 +101,7 @@ describe('the settings of an offline play', () => {
   });
 });
 
-describe('the folder of a play', () => {
+describe('the data folder of a simulation', () => {
   let data = '';
   beforeEach(() => {
     data = mkdtempSync(join(tmpdir(), 'parley-player-'));

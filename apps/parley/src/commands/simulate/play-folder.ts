@@ -8,16 +8,16 @@ import type { Platform, Simulator } from '@parley/simulators';
 import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 
-/** A temporary data folder for one play. The player's own data folder is only read. */
+/** A temporary data folder for one simulation. The user's own data folder is never changed. */
 export interface PlayFolder {
   readonly folder: DataFolder;
   remove(): void;
 }
 
 export interface PlayOptions {
-  /** Whether to use the player's workspace in place of a copy. */
+  /** Whether to use the user's own workspace instead of a copy. */
   readonly ownWorkspace: boolean;
-  /** Whether to use the built-in model in place of the model in the settings. */
+  /** Whether to use the built-in model instead of the model in the settings. */
   readonly isOffline?: boolean;
 }
 
@@ -27,16 +27,18 @@ type SettingsBlock = Readonly<Record<string, unknown>>;
 /** Subfolders that the settings and the agent read. */
 const READ_THERE = ['profiles', 'skills'];
 /**
- * Settings that are omitted because they would connect the play to external services or real
+ * Settings that are omitted because they would connect the simulation to external services or real
  * conversations.
  */
 const LEFT_OUT = ['store', 'queue', 'telemetry', 'http', 'owners', 'channels', 'agent'];
-/** The account settings that control access and answers; all others concern the connection. */
+/**
+ * The account settings that control access and answers; the omitted ones concern the connection.
+ */
 const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews', 'pace'];
 
 /**
- * Creates a data folder with the player's settings, in which the simulated account replaces all
- * channels and the player is the owner. Throws the same CliErrors as `readSettings`.
+ * Creates a data folder with the user's own settings, in which the simulated account replaces all
+ * channels and the user is the owner. Throws the same CliErrors as `readSettings`.
  */
 export function makePlayFolder(
   installation: { readonly folder: DataFolder; readonly env: NodeJS.ProcessEnv },
@@ -44,7 +46,7 @@ export function makePlayFolder(
   { ownWorkspace, isOffline = false }: PlayOptions,
 ): PlayFolder {
   const { folder, env } = installation;
-  // The original file is read so that problems are reported for the file that the player edits.
+  // The original file is read, so problems are reported for the file that the user edits.
   const { settings } = readSettings(folder, env);
   const { workspace } = settings.agent;
   const play = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-simulate-')), env);
@@ -68,8 +70,8 @@ function copyPath(from: string, to: string): void {
 }
 
 /**
- * Reads the settings exactly as written, with references to variables and files; the file was
- * checked before.
+ * Reads the settings exactly as written, without resolving references to variables and files; the
+ * file was checked before.
  */
 function readWritten(file: string): SettingsBlock {
   const document = existsSync(file)
@@ -78,7 +80,7 @@ function readWritten(file: string): SettingsBlock {
   return document === undefined || document.kind === 'broken' ? {} : toBlock(document.value);
 }
 
-/** Returns the settings of a play. Relative paths in them are resolved against `base`. */
+/** Returns the settings for a simulation. Relative paths are resolved against `base`. */
 export function createSimulatedSettings(
   written: SettingsBlock,
   {
@@ -120,7 +122,6 @@ function copyAccountRules(channels: SettingsBlock, platform: Platform): Settings
 
 const PATHS = new Set(['plugins', 'extra']);
 
-/** Makes the paths in the settings absolute. */
 function makePathsAbsolute(value: unknown, base: string, isPath = false): SettingsBlock {
   const walk = (one: unknown, path: boolean): unknown => {
     if (typeof one === 'string')
@@ -137,7 +138,7 @@ function makePathsAbsolute(value: unknown, base: string, isPath = false): Settin
   return toBlock(walk(value, isPath));
 }
 
-/** Resolves a folder, or the name of a package that is installed beside the settings file. */
+/** Resolves a folder, or the name of a package installed next to the settings file. */
 function toAbsolutePath(path: string, base: string): string {
   if (path.startsWith('.')) return resolve(base, path);
   const installed = join(base, 'node_modules', path);

@@ -36,7 +36,7 @@ export interface SimulateFlags {
   readonly workspace?: boolean;
 }
 
-/** The platform to simulate, and the scene file if a scene is to be played. */
+/** The platform to simulate, and the scene file if there is a scene to play. */
 export interface AskedPlay {
   readonly platform: Platform;
   readonly scene?: string;
@@ -46,7 +46,7 @@ export interface AskedPlay {
 const CONNECT_WITHIN_MS = 60_000;
 
 /**
- * `parley simulate`: starts a platform on the loopback interface, a gateway with the player's
+ * `parley simulate`: starts a platform on the loopback interface, a gateway with the user's own
  * settings, and a page for both. With a scene, the command plays the scene, prints the conversation
  * and all differences, and exits with 0 if there are none and 1 otherwise.
  */
@@ -56,8 +56,8 @@ export async function runSimulate(
   flags: SimulateFlags,
 ): Promise<never> {
   const code = await playPlatform(cli, asked, flags);
-  // All resources are closed at this point. Libraries leave timers behind, such as those of
-  // Baileys, which run for up to a minute.
+  // All resources are closed at this point. Libraries such as Baileys leave timers behind, which
+  // run for up to a minute.
   process.exit(code);
 }
 
@@ -103,10 +103,10 @@ async function playPlatform(
       `${PLATFORM_NAMES[platform]} is simulated on this machine, with your settings.`,
       '',
       `  Play      ${shown(page.address)}`,
-      `  Look at   ${shown(parley.address)}   (prompts, decisions and the queue of this Parley)`,
+      `  Look at   ${shown(parley.address)}   (prompts, decisions and the queue of the simulated Parley)`,
       `  Model     ${model}`,
-      `  Settings  ${cli.folder.settingsFile}, read only; your channels, conversations and files are not changed`,
-      `  Data      ${made.folder.path}, removed at the end`,
+      `  Settings  ${cli.folder.settingsFile}, only read; your channels, conversations and files are not changed`,
+      `  Data      ${made.folder.path}, removed when the simulation ends`,
       ...(record === undefined ? [] : [`  Record    ${resolve(record)}`]),
       '',
       'Stop with Ctrl-C.',
@@ -192,7 +192,7 @@ function readSceneFile(file: string): Scene {
   if (!existsSync(file)) {
     throw new CliError(
       'simulate-scene',
-      `There is no scene file ${file}. Name a file of JSON lines; docs/simulate.md shows how to record one.`,
+      `There is no scene file ${file}. Choose a file with JSON lines; docs/simulate.md shows how to record one.`,
     );
   }
   try {
@@ -229,7 +229,7 @@ function createAppender(file: string): (text: string) => void {
   } catch (error) {
     throw new CliError(
       'simulate-record',
-      `The scene cannot be recorded in ${file}: ${reasonOf(error)}. Name another file.`,
+      `The scene cannot be recorded in ${file}: ${reasonOf(error)}. Choose another file.`,
       error,
     );
   }

@@ -23,7 +23,7 @@ export class FakeTerminal extends Writable {
     this.rows = rows;
   }
 
-  /** All rows so far, including those that have scrolled away, without trailing blanks. */
+  /** All rows so far without trailing blanks, including rows that have scrolled away. */
   get text(): string {
     return this.#screen
       .map((row) => row.join('').trimEnd())

@@ -22,7 +22,7 @@ export interface AnsweredElicitation {
   readonly note: string | null;
 }
 
-/** `part` distinguishes several questions of the same call. */
+/** `part` distinguishes several questions from the same call. */
 export type AskPart = (question: PersonQuestion) => Promise<AskedPerson>;
 
 /** How many times one question is asked until the answer is valid. */
@@ -54,7 +54,7 @@ export async function answerElicitation(
   }
 }
 
-/** Thrown if the person gives no answer, so that the remaining questions are not asked. */
+/** Thrown if the person does not answer, so that the remaining questions are not asked. */
 class NotAnsweredError extends Error {
   readonly answered: AnsweredElicitation;
   constructor(action: 'decline' | 'cancel', note: string) {
@@ -131,7 +131,7 @@ function getChosenAnswer(asked: AskedPerson): string | null {
       const text = asked.answer.trim();
       if (/^(?:decline|i decline|ablehnen)[.!]?$/i.test(text)) throw createDeclined();
       if (/^(?:cancel|abbrechen|stop)[.!]?$/i.test(text))
-        throw new NotAnsweredError('cancel', 'the person ended it');
+        throw new NotAnsweredError('cancel', 'the person cancelled it');
       return asked.sentFiles === true ? '' : text;
     }
   }
@@ -144,6 +144,6 @@ function createDeclined(): NotAnsweredError {
 }
 
 function createNotUnderstood(): NotAnsweredError {
-  const note = `${MAX_ATTEMPTS} answers of the person did not fit what it asks for`;
+  const note = `the person gave ${MAX_ATTEMPTS} answers, and none of them fits what it asks for`;
   return new NotAnsweredError('cancel', note);
 }

@@ -9,7 +9,6 @@ import { readElicitation } from './read-request.ts';
 export interface McpQuestionedCall {
   readonly server: string;
   readonly tool: string;
-  /** Repeats the call. */
   readonly repeat: (reply: McpReply) => Promise<McpResult | McpAsking>;
   readonly at: Pick<ToolCall, 'ask' | 'held' | 'signal'>;
 }
@@ -69,7 +68,7 @@ async function answerQuestions(
 ): Promise<{ readonly responses: Record<string, unknown>; readonly notes: readonly string[] }> {
   const all = Object.entries(asks);
   if (all.length > MAX_REQUESTS)
-    throw new Error(`it asks for ${all.length} things at once; at most ${MAX_REQUESTS} are taken`);
+    throw new Error(`it asks for ${all.length} things at once, but the maximum is ${MAX_REQUESTS}`);
   if (all.length === 0) await timer(PAUSE_MS, undefined, { signal: call.at.signal, ref: false });
   const answered: [string, AnsweredElicitation][] = [];
   for (const [nth, [key, asked]] of all.entries())

@@ -90,7 +90,7 @@ async function stage(
       expect(verdict?.kind).toBe('answered');
       await scene.answerNext();
     },
-    /** Gives the same answer in a process whose servers are not connected. */
+    /** Gives the person's answer in a process whose servers are not connected. */
     async goOnWithout(text: string) {
       await runAsCommand(scene.store, (one) =>
         one.answerQuestion({ code: 'CODE1', by: 'test:1', text }),
@@ -154,7 +154,7 @@ describe('an MCP server that asks a question during a call', () => {
     await open.restart();
     await open.answer(4, '1 and 3');
     await open.answer(5, '12');
-    expect((await open.asked()).text).toContain('That does not fit: that is more than 9');
+    expect((await open.asked()).text).toContain('That is not a valid answer: that is more than 9');
     await open.answer(6, '4');
     await open.answer(7, 'no');
     await open.answer(8, 'skip');
@@ -186,7 +186,7 @@ describe('an MCP server that asks a question during a call', () => {
     expect(open.told()).not.toContain('got no answer');
   });
 
-  it('[G03] [D03] accepts a message as the answer, which then joins the turn', async () => {
+  it('[G03] [D03] accepts a message as the answer, and the message joins the turn', async () => {
     open = await stage(once(NAME));
     await open.begin();
     await open.scene.write('Ada *Lovelace*');
@@ -211,7 +211,7 @@ describe('an MCP server that asks a question during a call', () => {
     ]);
   });
 
-  it('[G03] [G05] asks after its call was approved, and the approval is requested once', async () => {
+  it('[G03] [G05] asks its question after the call was approved, and the approval is requested only once', async () => {
     open = await stage(once(NAME), { approval: 'ask' });
     const { scene, server } = open;
     await open.begin();
@@ -228,14 +228,14 @@ describe('an MCP server that asks a question during a call', () => {
     await open.begin();
     const { scene, server } = open;
     const turn = await open.goOnWithout('Ada');
-    expect(turn).toContain('desk_book waited for a person, and is not there any more');
+    expect(turn).toContain('desk_book waited for a person and is no longer available');
     expect([scene.outcome(), server.calls.length]).toEqual(['answered', 1]);
   });
 
   it.each([
     ['skip', 'decline', 'the person declined'],
     ['Decline', 'decline', 'the person declined'],
-    ['cancel', 'cancel', 'the person ended it'],
+    ['cancel', 'cancel', 'the person cancelled it'],
   ])('[G03] receives %s as “%s”, and the model is told about it', async (text, action, note) => {
     open = await stage(once(NAME));
     await open.begin();
@@ -259,7 +259,7 @@ describe('an MCP server that asks a question during a call', () => {
     expect(open.told()).toContain('did not answer within 15 minutes');
   });
 
-  it('[G03] [W02] accepts an answer in a group only from the person whose turn it is', async () => {
+  it('[G03] [W02] accepts an answer in a group only from the person for whom the turn runs', async () => {
     open = await stage(once(NAME));
     await open.begin(GROUP);
     const by = async (person: string) => {
@@ -285,9 +285,13 @@ describe('an MCP server that asks a question during a call', () => {
   it.each([
     ['a password', form({ password: { type: 'string' } }), 'must never ask for secrets'],
     ['a key', form({ k: { type: 'string', title: 'API key' } }), 'must never ask for secrets'],
-    ['a nested form', form({ a: { type: 'object' } }), 'is of an unknown kind'],
-    ['a script', url('javascript:alert(1)'), 'not shown to people'],
-    ['an address with a name before its host', url('https://bank.example@evil.test/'), 'not shown'],
+    ['a nested form', form({ a: { type: 'object' } }), 'has an unknown type'],
+    ['a script', url('javascript:alert(1)'), 'not safe to show'],
+    [
+      'an address with a name before its host',
+      url('https://bank.example@evil.test/'),
+      'not safe to show',
+    ],
   ])('[G03] [P18] does not show %s to the person', async (_what, request, reason) => {
     open = await stage(once(request));
     await open.begin();
@@ -309,7 +313,7 @@ describe('an MCP server that asks a question during a call', () => {
   });
 });
 
-/** The write numbers of both processes, plus one more than each of them makes. */
+/** Every write of both processes, and one number that neither process reaches. */
 const DEATHS = [0, 1].flatMap((life) =>
   [1, 2, 3, 4, 5].flatMap((write) =>
     (['before', 'after'] as const).map((when) => ({ life, write, when })),
@@ -341,7 +345,7 @@ describe('a process that dies around a call that needs a person’s answer', () 
       }
       expect(await isOver()).toBe(true);
       const told = listToolMessages(model.asked.at(-1)).map(({ content }) => content);
-      const isUncertain = told.join().includes('Whether it took effect is not known');
+      const isUncertain = told.join().includes('It is not known whether it took effect');
       expect(server.acts.length).toBeLessThanOrEqual(1);
       if (!isUncertain) expect(server.acts).toMatchObject([{ requestState: 'state 1' }]);
       for (const { inputResponses } of server.acts)

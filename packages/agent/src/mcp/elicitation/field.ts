@@ -31,13 +31,15 @@ export type FieldKind =
 
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** A field in a form. */
 export type FormField = FieldKind & {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly isRequired: boolean;
-  /** The server's proposed value. It is validated like an answer before it is offered. */
+  /**
+   * The server's proposed value. The proposed value is validated like an answer before it is
+   * offered.
+   */
   readonly proposed?: FieldValue | undefined;
 };
 
@@ -47,7 +49,7 @@ export type FormField = FieldKind & {
  */
 export class UnfitFormError extends Error {}
 
-/** The maximum number of fields in a form; more are too many for a chat. */
+/** The maximum number of fields in a form; more would be too many for a chat. */
 const MAX_FIELDS = 20;
 const MAX_OPTIONS = 50;
 /**
@@ -97,7 +99,7 @@ export function readFields(schema: unknown): readonly FormField[] {
   const named = Object.entries(form.data.properties);
   if (named.length > MAX_FIELDS)
     throw new UnfitFormError(
-      `its form has ${named.length} fields; at most ${MAX_FIELDS} are asked`,
+      `its form has ${named.length} fields, but the maximum is ${MAX_FIELDS}`,
     );
   return named.map(([name, property]) => readField(name, property, form.data.required));
 }
@@ -109,7 +111,7 @@ function readField(name: string, said: unknown, required: readonly string[]): Fo
   const shown = toShortLine(title ?? name, MAX_TITLE) || toShortLine(name, MAX_TITLE) || 'Answer';
   if (isSecretRequest(`${name} ${shown} ${parsed.data.format ?? ''}`)) {
     throw new UnfitFormError(
-      `it asks for ${JSON.stringify(shown)} in a form, and a server must never ask for secrets in one`,
+      `it asks for ${JSON.stringify(shown)} in a form, and a server must never ask for secrets in a form`,
     );
   }
   return {
@@ -152,7 +154,7 @@ const Format = z.enum(['email', 'uri', 'date', 'date-time']);
 
 function createUnknownKindError(name: string): UnfitFormError {
   const shown = JSON.stringify(toShortLine(name, MAX_TITLE));
-  return new UnfitFormError(`the field ${shown} of its form is of an unknown kind`);
+  return new UnfitFormError(`the form's field ${shown} has an unknown type`);
 }
 
 type PropertyWithOptions = Pick<FieldProperty, 'enum' | 'oneOf' | 'anyOf'> & {
@@ -173,7 +175,7 @@ function checkOptions(name: string, options: readonly FieldOption[]): readonly F
   if (options.length === 0) throw createUnknownKindError(name);
   if (options.length > MAX_OPTIONS) {
     throw new UnfitFormError(
-      `the field ${JSON.stringify(toShortLine(name, MAX_TITLE))} of its form has ${options.length} choices; at most ${MAX_OPTIONS} are asked`,
+      `the form's field ${JSON.stringify(toShortLine(name, MAX_TITLE))} has ${options.length} choices, but the maximum is ${MAX_OPTIONS}`,
     );
   }
   const taken = new Set<string>();

@@ -25,7 +25,7 @@ const TITLED = {
 };
 const NAMED = { type: 'string', enum: ['a', 'b'], enumNames: ['Ann', 'Bo'] };
 
-describe('a person’s answer to a field of a form', () => {
+describe('a person’s answer to a form field', () => {
   it.each<readonly [object, string, unknown]>([
     [{ type: 'string' }, ' in the morning ', 'in the morning'],
     [{ type: 'string', format: 'email' }, 'ada@example.org', 'ada@example.org'],
@@ -131,11 +131,11 @@ describe('a form that cannot be presented to a person', () => {
   );
 });
 
-describe('the text of a server in a question', () => {
+describe('a server’s text in a question', () => {
   const outside = fc.string({ unit: 'grapheme', maxLength: 3_000 });
   const asker = (message: string) => ({ server: 'desk', tool: 'book', message });
 
-  it('[G03] [P18] bounds the server’s text and quotes each of its lines', () => {
+  it('[G03] [P18] is shortened, and each of its lines is quoted', () => {
     fc.assert(
       fc.property(outside, outside, (message, description) => {
         const field = fieldOf({ type: 'string', title: 'Name', description });
@@ -153,7 +153,7 @@ describe('the text of a server in a question', () => {
     expect(restoreLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
   });
 
-  it('[G03] reads any message of a server without an error, and shows only web addresses', () => {
+  it('[G03] never causes an error, and only web addresses in it are shown', () => {
     const params = fc.record(
       {
         mode: fc.oneof(fc.constantFrom('form', 'url'), outside),
@@ -173,7 +173,7 @@ describe('the text of a server in a question', () => {
     expect(readElicitation({ method: 'sampling/createMessage', params: {} })).toBeNull();
   });
 
-  it('[G03] [P18] warns about a host name whose letters look like others', () => {
+  it('[G03] [P18] comes with a warning if letters in a host name look like others', () => {
     const { question } = createAddressQuestion(asker(''), new URL('https://аpple.example/'));
     expect(question).toContain('xn--');
     expect(question).toContain('can look like others');

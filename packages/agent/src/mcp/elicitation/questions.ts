@@ -56,7 +56,7 @@ export function formatFieldQuestion(
   const { description } = field;
   const parts = [
     ...(isFirst ? [formatOpening(asker)] : []),
-    ...(problem === null ? [] : [`That does not fit: ${problem}.`]),
+    ...(problem === null ? [] : [`That is not a valid answer: ${problem}.`]),
     `**${toLiteralMarkdown(field.title)}**${place}${from}`,
     ...(description === '' ? [] : [formatQuotation(description)]),
     getFieldHint(field),

@@ -113,8 +113,8 @@ function isCountAllowed({ least, most }: FieldOfKind<'several'>, count: number):
 }
 
 /**
- * Parses `1, 3`, `1 and 3`, names separated by commas, `all` or `none`; returned in the order of
- * the form.
+ * Parses `1, 3`, `1 and 3`, names separated by commas, `all` or `none`. The result is in the order
+ * of the form.
  */
 function findOptions(options: readonly FieldOption[], text: string): readonly FieldOption[] | null {
   if (/^(?:all|alle|todos|tous|tutti|все)[.!]?$/i.test(text)) return options;

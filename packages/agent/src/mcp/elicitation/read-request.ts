@@ -30,7 +30,8 @@ export function readElicitation(said: unknown): Elicitation | null {
   if (!parsed.success) return null;
   const { mode, message, url, requestedSchema } = parsed.data.params;
   if (mode === 'url') return readAddress(message, url ?? '');
-  if (mode !== 'form') return { kind: 'unfit', reason: 'it asks in an unknown way' };
+  if (mode !== 'form')
+    return { kind: 'unfit', reason: 'it asks in a way that Parley does not support' };
   try {
     return { kind: 'form', message, fields: readFields(requestedSchema) };
   } catch (error) {
@@ -47,6 +48,9 @@ function readAddress(message: string, text: string): Elicitation {
   const url = text.length <= MAX_URL && URL.canParse(text) ? new URL(text) : null;
   const isWeb = url !== null && ['https:', 'http:'].includes(url.protocol);
   if (!isWeb || url.username !== '' || url.password !== '')
-    return { kind: 'unfit', reason: 'it asks to open an address that is not shown to people' };
+    return {
+      kind: 'unfit',
+      reason: 'it asks the person to open an address that is not safe to show',
+    };
   return { kind: 'url', message, url };
 }

@@ -12,7 +12,7 @@ export type ProposeChanges = (shown: string) => object | string;
 
 export interface UpkeepScene {
   readonly turns: TurnScene;
-  /** The texts sent to the model, one per run. */
+  /** The text sent to the model in each run. */
   readonly shown: readonly string[];
   put(name: string, text: string): void;
   got(name: string): string;

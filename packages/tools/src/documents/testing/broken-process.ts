@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
 /**
- * For tests: replaces the process that reads a document. The content of the document determines the
- * behavior of the replacement.
+ * For tests: replaces the process that reads a document. The document's content determines how the
+ * replacement behaves.
  */
 const deeds: Readonly<Record<string, () => unknown>> = {
   crash: () => process.kill(process.pid, 'SIGSEGV'),

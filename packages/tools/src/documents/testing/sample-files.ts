@@ -69,7 +69,7 @@ export function createOdt(body: string, manifest = ''): Uint8Array {
   });
 }
 
-/** For tests: a PDF with one page per text; an empty text gives a page without words. */
+/** For tests: a PDF with one page per string; an empty string gives a page without words. */
 export function createPdf(pages: readonly string[], more = ''): Uint8Array {
   const objects = ['<< /Type /Catalog /Pages 2 0 R >>', ''];
   const kids: string[] = [];

@@ -69,7 +69,7 @@ export async function beginSignIn(
     await runSteps(server, draft, { redirectUrl, state });
     const { page, verifier, ...next } = draft;
     if (page === undefined || verifier === undefined) {
-      throw new SignInError(`${server.name} names no sign-in page.`);
+      throw new SignInError(`${server.name} does not name a sign-in page.`);
     }
     checkAuthorizationServer(server, draft);
     checkPage(server, page);
@@ -80,8 +80,8 @@ export async function beginSignIn(
 }
 
 /**
- * Checks that the authorization server is allowed. If the operator has named one, the MCP server
- * cannot send people and their credentials to another.
+ * Checks that the authorization server is allowed. If the operator has named an authorization
+ * server, the MCP server cannot send people and their credentials to another one.
  */
 function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: SignInDraft): void {
   const { issuer: named } = oauth;
@@ -255,7 +255,7 @@ function createProvider(
     },
     state: () => state,
     clientInformation: (at) => {
-      // The registration belongs to the discovered issuer; the setting `issuer` restricts which
+      // The registration belongs to the discovered issuer; the `issuer` setting restricts which
       // issuers are allowed.
       if (fixed !== undefined) return { ...fixed, ...(at !== undefined && { issuer: at.issuer }) };
       // A registration for another redirect URL would be rejected.

@@ -27,9 +27,9 @@ interface BearerDeps {
 const EARLY_MS = 30_000;
 
 /**
- * Supplies the access token for the requests of one connection. The token is renewed before it
- * expires and when the server refuses it. Only one process at a time renews the token; the other
- * processes then use the new one. Throws SignInNeededError when only a person can continue.
+ * Supplies the access token for one connection's requests. The token is renewed before it expires
+ * and when the server refuses it. Only one process at a time renews the token; the other processes
+ * then use the new one. Throws SignInNeededError when only a person can continue.
  */
 export function createBearer(deps: BearerDeps): AuthProvider {
   const { url, vault, clock } = deps;
@@ -89,7 +89,7 @@ async function renewTokens(
   const { refresh, issuer } = tokens;
   const information = getFixedClient(oauth) ?? client?.information;
   if (refresh === undefined || information === undefined || discovery === undefined) return null;
-  // The MCP server may name another issuer now, which must not receive the tokens of this one.
+  // The MCP server may now name another issuer, which must not receive this issuer's tokens.
   if (issuer !== undefined && issuer !== getIssuer(discovery)) return null;
   const { authorizationServerMetadata: metadata, resourceMetadata } = discovery;
   const resource = resourceMetadata?.resource;

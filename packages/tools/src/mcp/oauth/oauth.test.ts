@@ -90,11 +90,11 @@ function scene(vault = memoryVault(), oauth: OAuthSettings = {}) {
 const SEEN = { text: 'Seen.', failed: false };
 
 describe('[G03] a server that requires a sign-in', () => {
-  it('reports that, waits for a person, and is used once that person has signed in', async () => {
+  it('reports that a sign-in is required, waits for a person, and is used once that person has signed in', async () => {
     const { connect, begin, finish, agree, vault } = scene();
     const { needsSignIn, connected, call, state } = connect();
     await needsSignIn();
-    expect(JSON.stringify(state())).toContain('presses “Sign in” on the page');
+    expect(JSON.stringify(state())).toContain('click “Sign in” on the Status page');
     await expect(call()).rejects.toMatchObject({ code: 'mcp-not-connected' });
     const page = new URL(await begin());
     const asked = Object.fromEntries(page.searchParams);
@@ -112,7 +112,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(vault.kept()?.pending).toBeUndefined();
   });
 
-  it('revokes an access token: the token is renewed, and the call is executed once', async () => {
+  it('may revoke an access token, which is then renewed, and the call is executed once', async () => {
     const { connect, signIn } = scene();
     await signIn();
     const { connected, call } = connect();
@@ -123,7 +123,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.calls()).toBe(1);
   });
 
-  it('limits the lifetime of its token: the token is renewed before it expires', async () => {
+  it('may limit the lifetime of its token, which is then renewed before it expires', async () => {
     const { connect, signIn, later } = scene();
     guarded.lifetime(100);
     await signIn();
@@ -134,7 +134,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.grants).toEqual(['code', 'refresh']);
   });
 
-  it('accepts each refresh token once: only one of two processes renews, and both continue', async () => {
+  it('may accept each refresh token only once, so one of two processes renews, and both continue', async () => {
     const { connect, signIn } = scene();
     await signIn();
     const processes = [connect(), connect()];
@@ -147,7 +147,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.reused()).toBe(0);
   });
 
-  it('revokes all tokens: a person has to sign in again, and the server works afterwards', async () => {
+  it('may revoke all tokens, so a person has to sign in again, and the server works afterwards', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     const { connected, needsSignIn, call } = connect();
@@ -163,7 +163,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.registrations()).toBe(1);
   });
 
-  it("no longer recognizes Parley's registration: retrying a failed sign-in registers again", async () => {
+  it("may no longer recognize Parley's registration, and retrying a failed sign-in then registers again", async () => {
     const { connect, signIn, begin } = scene();
     await signIn();
     guarded.forgetClients();
@@ -178,7 +178,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.registrations()).toBe(1);
   });
 
-  it('fails temporarily to renew a token: the token is kept and renewed later', async () => {
+  it('may temporarily fail to renew a token, which is then kept and renewed later', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     const { connected, call, state } = connect();
@@ -192,7 +192,7 @@ describe('[G03] a server that requires a sign-in', () => {
     await expect.poll(call, { timeout: 10_000 }).toEqual(SEEN);
   });
 
-  it('sends a lifetime of 0 for a token that does not expire: it is used until it is refused', async () => {
+  it('may send a lifetime of 0 for a token that does not expire, which is then used until it is refused', async () => {
     const { connect, signIn } = scene();
     guarded.lifetime(0);
     await signIn();
@@ -202,7 +202,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.grants).toEqual(['code']);
   });
 
-  it('names another issuer than that of the token: the new issuer does not receive the token', async () => {
+  it('may name a different issuer, which does not receive the token', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     await vault.update(async (now) => {
@@ -219,7 +219,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.refreshesAsked()).toBe(0);
   });
 
-  it('has a registration in the settings: it is also used for renewal, and is not stored', async () => {
+  it('may have a registration in the settings, which is also used for renewal and is not stored', async () => {
     guarded.addClient('parley', REDIRECT);
     const { connect, signIn, vault } = scene(memoryVault(), { clientId: 'parley' });
     await signIn();
@@ -232,7 +232,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(vault.kept()?.client).toBeUndefined();
   });
 
-  it('names another authorization server than the settings: no browser is sent there', async () => {
+  it('may name an authorization server other than the one in the settings, but no browser is sent there', async () => {
     const { begin, vault } = scene(memoryVault(), {
       issuer: 'https://sso.example.org/',
       clientId: 'parley',
@@ -249,7 +249,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.registrations()).toBe(2);
   });
 
-  it('has no token in the log', async () => {
+  it('does not have its tokens logged', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     const { connected, call, lines } = connect();

@@ -105,8 +105,8 @@ export function selectStateFor(url: string, kept: SignInState | null): SignInSta
 }
 
 /**
- * Returns the values that must never be shown. `state` is not secret, because it travels through
- * the browser.
+ * Returns the values that must never be shown. `state` is not secret, because it passes through the
+ * browser.
  */
 export function listSecrets({ tokens, client, pending }: SignInState): readonly string[] {
   return [

@@ -24,7 +24,7 @@ describe('the schema of an MCP tool', () => {
     },
   );
 
-  it('[D13] counts toward the total of its server, and tools beyond the total are left out', () => {
+  it('[D13] counts toward its server’s total, and tools beyond the total are left out', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 390 }, (_, nth) => [`p${nth}`, { type: ['string', 'null'] }]),
     );

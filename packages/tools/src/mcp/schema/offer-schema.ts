@@ -28,8 +28,8 @@ export interface ArgumentShape {
 /** The schema of a tool's arguments as the model sees it. */
 export interface OfferedSchema {
   /**
-   * Its root is always an object without alternatives, because OpenAI and Anthropic refuse any
-   * other root.
+   * The schema's root is always an object without alternatives, because OpenAI and Anthropic refuse
+   * any other root.
    */
   readonly schema: CleanSchema;
   readonly shape: ArgumentShape;
@@ -44,9 +44,9 @@ const MAX_CHARACTERS = 16_000;
 const MAX_TEXT = 200_000;
 
 /**
- * Rebuilds the schema of a tool's arguments so that every provider accepts it: limited in depth and
- * size, with references resolved and regular expressions removed, because they could run forever.
- * Throws an Error with the reason why the tool cannot be offered.
+ * Rebuilds the schema of a tool's arguments so that every provider accepts it. The result is
+ * limited in depth and size, references are resolved, and regular expressions are removed, because
+ * they could run forever. Throws an Error with the reason why the tool cannot be offered.
  */
 export function offerSchema(said: unknown): OfferedSchema {
   const root = getRootSchema(said);

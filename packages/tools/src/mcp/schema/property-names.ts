@@ -96,7 +96,7 @@ export function createPropertyNames(taken: ReadonlySet<string>): PropertyNames {
 const MAX_SEARCHED = 10_000;
 
 /**
- * All property names that a schema describes anywhere. New names avoid all of them, because the
+ * All property names that a schema describes anywhere. New names avoid all these names, because the
  * alternatives of one object share their names.
  */
 export function listDescribedNames(root: Block): ReadonlySet<string> {

@@ -2,7 +2,6 @@ import { getOwnValue, toBlock } from './json-block.ts';
 import type { ArgumentShape } from './offer-schema.ts';
 import type { Renames } from './property-names.ts';
 
-/** The arguments of a call. */
 export type CallArguments = Readonly<Record<string, unknown>>;
 
 /** Converts the model's arguments to the arguments that the server expects. */

@@ -48,7 +48,7 @@ export function findType(name: unknown): JsonType | undefined {
 export function listTypes(node: Block): readonly JsonType[] | undefined {
   const named = Array.isArray(node.type) ? node.type : [node.type];
   const known = named.flatMap((name) => findType(name) ?? []);
-  // If one of the names is unknown, such as `any`, the known ones are no restriction.
+  // If one of the names is unknown, such as `any`, the known names do not restrict the value.
   const isWhole = known.length > 0 && known.length === named.length;
   const types = isWhole ? known : inferTypes(node);
   if (types === undefined) return undefined;

@@ -3,9 +3,9 @@ import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /*
- * For tests: a stdio server that implements the protocol by hand and misbehaves. It is started as a
- * program: `node hostile-server.ts [mode] [file]`. Canceled calls, and the ids of processes that it
- * leaves behind, are written to the file.
+ * For tests: a stdio server that implements the protocol by hand and misbehaves. The server is
+ * started as a program: `node hostile-server.ts [mode] [file]`. Canceled calls, and the ids of
+ * processes that it leaves behind, are written to the file.
  */
 
 const [, , mode = 'plain', file = ''] = process.argv;

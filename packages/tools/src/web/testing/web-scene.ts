@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { type AddressRules, isPublicAddress } from '../addresses.ts';
 
 /**
- * For tests: a server on this machine, and rules that allow its address but no other private one.
+ * For tests: a server on this machine, and rules that allow its address but no other private
+ * address.
  */
 export interface WebScene {
   readonly port: number;

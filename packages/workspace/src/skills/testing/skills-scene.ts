@@ -28,7 +28,7 @@ export interface SkillsScene {
   /** Writes `<source>/<folder>/SKILL.md` and returns its path. */
   write(source: SkillSource, folder: string, text: string | Uint8Array): Promise<string>;
   open(settings?: Partial<SkillSettings>, change?: Partial<OpenSkillsOptions>): Skills;
-  /** Reads the status of one skill, with default settings unless given. */
+  /** Reads the status of one skill, with default settings unless others are given. */
   status(name: string, settings?: Partial<SkillSettings>): Promise<SkillStatus | undefined>;
   remove(): Promise<void>;
 }
