@@ -8,8 +8,7 @@ import {
 import { ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
 import { createEndNote } from '../answer/long-answer.ts';
 import { assertWithinBudget, type CutOffCharges, recordCutOffUsage } from '../spend.ts';
-import { listOpenGroups } from '../tools/open-tools.ts';
-import { listGroupTools, type OfferedTools } from '../tools/tool-set.ts';
+import type { OfferedTools } from '../tools/tool-set.ts';
 import { isQuickToCheck } from '../tools/try-arguments.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { recordPrompt } from '../turn/record-prompt.ts';
@@ -23,6 +22,7 @@ import {
   estimateCutOffUsage,
   type ModelAnswer,
 } from './model-request.ts';
+import { type OpenGroups, openCalledGroups } from './open-groups.ts';
 import { getUnsentAnswer, type ShownStep, showStep } from './shown-step.ts';
 import { type FinalStep, type ModelStep, type Round, sumUsage } from './turn-journal.ts';
 import { describeLimit, TurnLimitError } from './turn-limits.ts';
@@ -125,32 +125,6 @@ function watchCalls({ turn, means, run }: LoopTurn) {
     onCall: (call: LiveToolCall): void =>
       means.bus.publish({ type: 'tool-call', conversationId, turnId, ...call }),
   };
-}
-
-interface OpenGroups {
-  readonly open: readonly string[];
-  /** The groups that the session has stored. */
-  readonly stored: readonly string[];
-}
-
-/**
- * Opens the groups that the calls so far have asked for, before a request shows their tools: the
- * journal keeps their definitions, and the session keeps them open. Returns null if the lease was
- * lost.
- */
-async function openCalledGroups(
-  { tools, run, keepGroups }: LoopTurn,
-  rounds: readonly Round[],
-  before: OpenGroups,
-): Promise<OpenGroups | null> {
-  const open = listOpenGroups(before.open, rounds, tools);
-  const added = open.filter((group) => !before.open.includes(group));
-  if (added.length > 0) {
-    const step = { kind: 'opened', tools: listGroupTools(tools, added) } as const;
-    if (!(await run.journal.append(step))) return null;
-  }
-  if (open.some((group) => !before.stored.includes(group))) await keepGroups?.(open);
-  return { open, stored: open };
 }
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
