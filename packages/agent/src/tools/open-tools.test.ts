@@ -1,4 +1,5 @@
 import { OPEN_TOOLS } from '@parley/prompt';
+import { readHere } from '@parley/tools/testing/read-here';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCountingTool, say } from '../testing/tool-scene.ts';
@@ -8,6 +9,7 @@ import {
   type ScriptStep,
   type TurnScene,
 } from '../testing/turn-scene.ts';
+import { createReadDocumentTool } from './read-document.ts';
 import type { Tool } from './tool.ts';
 import { createToolRegistry, type ToolRegistryOptions } from './tool-registry.ts';
 import { listToolsInMode, removeTools } from './tool-set.ts';
@@ -160,6 +162,38 @@ describe('a session in which tool groups are opened', () => {
       'You can now call: web_fetch, web_search. There is no group "messages". There are: web, schedule.',
     );
     expect(asked()[1]).toEqual(['look', OPEN_TOOLS, 'web_fetch', 'web_search']);
+  });
+
+  it('[F10] [P09] keeps offering the tool that reads documents, after all others, once there was one', async () => {
+    const attachments = { ofConversation: async () => null };
+    const reader = createReadDocumentTool({ attachments, media: { readDocument: readHere } });
+    await open({ tools: [reader, ...TOOLS] });
+    const file = { kind: 'document', name: 'a.txt', bytes: Buffer.from('short') } as const;
+    await answer({ say: 'a' });
+    await scene.write('read this', { files: [file] });
+    await scene.answerNext();
+    await answer({ calls: [openGroups('schedule')] }, { say: 'b' });
+    const withReader = ['look', OPEN_TOOLS, 'read_document'];
+    expect(asked()).toEqual([
+      ['look', OPEN_TOOLS],
+      withReader,
+      withReader,
+      [...withReader, 'cron'],
+    ]);
+  });
+
+  it('[G07] opens groups in a sub-agent for its turn only', async () => {
+    await open({ delegates: true });
+    await answer(
+      { calls: [{ name: 'delegate_task', with: { title: 'birds', task: 'find birds' } }] },
+      { say: 'under way' },
+    );
+    const lane = scene.woken.find((one) => one.startsWith('sub:')) ?? '';
+    scene.model.next({ calls: [openGroups('web')] }, { say: 'herons' });
+    await scene.answerNext(lane);
+    expect(asked().at(-1)).toContain('web_fetch');
+    const place = { conversationId: lane, session: 0 };
+    expect(await scene.store.pins.fix(place, 'open-tools', 'nothing', 0)).toBe('nothing');
   });
 
   it('[P09] [G17] only ever appends to its list of tools, whatever the model calls', async () => {
